@@ -1,0 +1,78 @@
+"""The count: the rule engine's result for one checkpoint, and the types it is made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from workbench.accounting.roles import Role
+from workbench.checkpoint.checkpoint import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One tensor's place in the account.
+
+    `share` is how much of the tensor one step reads (0, k/E, 1, or n for looped weights); look-up tables
+    have share 0 and their row in `lookup_bytes`. `weight_bytes` is what the ceiling counts:
+    `disk_bytes` x `share`, rounded down. `rule` is the id of a rule in `rules.RULES`.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    disk_bytes: int
+    resident_bytes: int
+    weight_bytes: int
+    lookup_bytes: int
+    role: Role
+    share: Fraction
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleTotals:
+    """Bytes of one role: on disk, as the runtime loads it, and read per token (look-up rows left out)."""
+
+    on_disk: int
+    resident: int
+    per_token: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeedCount:
+    """The source documents' four rules, taken literally (names by substring, every *.safetensors file)."""
+
+    total_bytes: int
+    vision_bytes: int
+    embedding_bytes: int
+    expert_bytes: int
+    tied: bool
+    experts: int
+    experts_per_token: int
+    weight_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What one batch-1 decode step reads of a checkpoint, by the rules, for one runtime.
+
+    `weight_bytes` is the sum that the ceiling uses; `by_role` holds every role that occurs;
+    `findings` are the count's own warnings. A `refusal` means that no honest figure exists (experts without a
+    valid k/E, say): the rows are for looking at, and nothing may be predicted from `weight_bytes`.
+    All figures are bytes.
+    """
+
+    runtime: str
+    rows: tuple[Row, ...]
+    disk_bytes: int
+    resident_bytes: int
+    weight_bytes: int
+    lookup_bytes: int
+    by_role: Mapping[Role, RoleTotals]
+    tied: bool
+    experts: int
+    experts_per_token: int
+    seed: SeedCount
+    findings: tuple[Finding, ...]
+    refusal: Finding | None = None
+    rule_version: int = 1

@@ -1,0 +1,1 @@
+"""What a measurement means: verdict, explanation of an excess, fit, calibration, tables."""

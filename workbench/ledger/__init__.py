@@ -1,0 +1,1 @@
+"""The append-only file of records: plain storage at the bottom of the house."""

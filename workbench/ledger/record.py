@@ -1,0 +1,321 @@
+"""The record: one JSON object per run group, units in names, null where nothing was measured.
+
+The first fields of the bytes and results groups keep the source documents' own names, so that their
+scripts can read this ledger. A missing figure is null with a `*_reason` beside it, never 0.
+"""
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+SCHEMA_VERSION = 1
+
+
+class Field(msgspec.Struct, frozen=True, omit_defaults=False):
+    """Common form of the record's small parts."""
+
+
+class FileEntry(Field, frozen=True):
+    """One weight file the runtime loads."""
+
+    name: str
+    bytes: int
+
+
+class Quantization(Field, frozen=True):
+    """The quantization as config.json states it; `mixed` when layers differ."""
+
+    bits: float | None = None
+    group_size: int | None = None
+    mode: str | None = None
+    mixed: bool = False
+
+
+class RoleBytes(Field, frozen=True):
+    """One role's three byte totals."""
+
+    on_disk: int
+    resident: int
+    per_token: int
+
+
+class Witness(Field, frozen=True):
+    """The graph's result beside the count, or why there is none."""
+
+    bytes_per_token: int | None = None
+    status: str = "not asked"  # agrees, differs, not witnessed, not asked
+    reason: str | None = None
+    at_context: int | None = None
+    mlx_lm: str | None = None
+    differs: list[str] = msgspec.field(default_factory=list)
+
+
+class Warn(Field, frozen=True):
+    """A finding of the reader or the count."""
+
+    code: str
+    message: str
+
+
+class LockedPrediction(Field, frozen=True):
+    """One lock of the run's prediction; a correction before load adds another."""
+
+    at: str
+    tps: float
+
+
+class NamedPrediction(Field, frozen=True):
+    """One person's number in a class round. `error` is measured / predicted - 1."""
+
+    name: str
+    tps: float
+    error: float | None = None
+
+
+class NamedCeiling(Field, frozen=True):
+    """A ceiling with the name of its bandwidth figure and rule."""
+
+    name: str
+    gbps: float
+    tps: float
+
+
+class Fraction(Field, frozen=True):
+    """Measured over a named ceiling; above 1 it is a counting error."""
+
+    of: str
+    value: float
+
+
+class FitEstimate(Field, frozen=True):
+    """What a fit over older records expected."""
+
+    tps: float
+    low: float | None
+    high: float | None
+    fit_id: str
+
+
+class InterTokenMs(Field, frozen=True):
+    """Inter-token latency in milliseconds."""
+
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+
+class GpuClock(Field, frozen=True):
+    """GPU clock in MHz over the run."""
+
+    median: float | None = None
+    min: float | None = None
+
+
+class PowerReading(Field, frozen=True):
+    """Energy by one source over one window, with what the source covers and what the claim is worth."""
+
+    source: str
+    scope: str
+    source_version: str | None = None
+    is_estimate: bool = True
+    rails_j: dict[str, float] = msgspec.field(default_factory=dict)
+    rails_missing: list[str] = msgspec.field(default_factory=list)
+    window_s: float | None = None
+    window_tokens: int | None = None
+    samples: int | None = None
+    interval_s_actual: float | None = None
+    edge_uncertainty: float | None = None
+    mean_w: float | None = None
+    idle_w: float | None = None
+    energy_gross_j: float | None = None
+    energy_net_j: float | None = None
+    mwh_per_token_gross: float | None = None
+    mwh_per_token_net: float | None = None
+    j_per_token_gross: float | None = None
+    tps_in_window: float | None = None
+    method: str | None = None  # counter or trapezoid
+    claim: str = "none"  # valid, indicative, none
+    claim_reasons: list[str] = msgspec.field(default_factory=list)
+
+
+class KernelFigure(Field, frozen=True):
+    """One kernel of a bandwidth probe."""
+
+    kernel: str
+    dtype: str
+    bytes: int
+    batched: int
+    repeats: int
+    best_gbps: float
+    median_gbps: float
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One run group, or one bandwidth probe, imported row or discarding: schema 1 of the ledger."""
+
+    # identity
+    schema_version: int = SCHEMA_VERSION
+    record_id: str
+    run_group_id: str
+    experiment: str  # single, ladder, energy, bandwidth, demo, external
+    status: str  # measured, cancelled, failed, interrupted, discarding, imported
+    discards: str | None = None
+    reason: str | None = None
+    runtime: str = "mlx-lm"
+    runtime_commit: str | None = None
+    scope: str | None = None
+    synthetic_weights: bool = False
+    sha256: str | None = None
+    # stamp
+    alias: str | None = None
+    device: str | None = None
+    hw_model: str | None = None
+    gpu_cores: int | None = None
+    memory_gb: float | None = None
+    memory_bytes: int | None = None
+    recommended_working_set_gb: float | None = None
+    os: str | None = None
+    macos: str | None = None
+    os_build: str | None = None
+    python: str | None = None
+    mlx: str | None = None
+    mlx_lm: str | None = None
+    transformers: str | None = None
+    workbench: str | None = None
+    date: str | None = None
+    command: list[str] | None = None
+    ssh: bool | None = None
+    # conditions
+    power_source: str | None = None
+    low_power_mode: bool | None = None
+    thermal_start: str | None = None
+    thermal_end: str | None = None
+    thermal_worst: str | None = None
+    load1_start: float | None = None
+    top_other_process_cpu_pct: float | None = None
+    swap_used_start_bytes: int | None = None
+    swap_used_end_bytes: int | None = None
+    page_cache: str | None = None
+    kernel_cache: str | None = None
+    governor: str | None = None
+    gpu_clock_mhz: GpuClock | None = None
+    throttle_reasons: list[str] | None = None
+    seconds_since_last_run: float | None = None
+    cooldown_s: float | None = None
+    clock_drift: float | None = None
+    conditions_reasons: dict[str, str] | None = None  # field -> why it is null
+    # model
+    model: str | None = None
+    revision: str | None = None
+    files: list[FileEntry] | None = None
+    config_sha256: str | None = None
+    architecture: str | None = None
+    format: str | None = None
+    quantization: Quantization | None = None
+    # bytes
+    weight_bytes_total: int | None = None
+    weight_bytes_resident: int | None = None
+    weight_bytes_vision: int | None = None
+    weight_bytes_embed: int | None = None
+    weight_bytes_experts: int | None = None
+    weight_bytes_draft: int | None = None
+    weight_bytes_other_skipped: int | None = None
+    tied_embeddings: bool | None = None
+    experts: int | None = None
+    experts_per_token: int | None = None
+    weight_bytes_per_token: int | None = None
+    lookup_row_bytes: int | None = None
+    roles: dict[str, RoleBytes] | None = None
+    seed_rule_bytes_per_token: int | None = None
+    witness: Witness | None = None
+    bus_bytes_per_token: int | None = None
+    rule: str | None = None  # count, seed, whole-file, all-bytes
+    in_force: str | None = None  # count, graph, override
+    weight_bytes_per_token_without_overrides: int | None = None
+    rule_version: int | None = None
+    overrides: list[dict[str, Any]] | None = None
+    context_bytes_per_token_start: int | None = None
+    context_bytes_per_token_end: int | None = None
+    warnings: list[Warn] = msgspec.field(default_factory=list)
+    # prediction
+    lock_id: str | None = None
+    locks: list[LockedPrediction] = msgspec.field(default_factory=list)
+    loaded_at: str | None = None
+    earlier_runs_seen: int | None = None
+    predicted_by: str | None = None
+    predicted_tps_human: float | None = None
+    predicted_at: str | None = None
+    predictions: list[NamedPrediction] = msgspec.field(default_factory=list)
+    bandwidth_gbps: float | None = None
+    bandwidth_kind: str | None = None
+    bandwidth_source: str | None = None
+    predicted_decode_tps: float | None = None
+    ceilings: list[NamedCeiling] = msgspec.field(default_factory=list)
+    fit_estimate: FitEstimate | None = None
+    # settings
+    prompt_sha256: str | None = None
+    prompt_tokens: int | None = None
+    max_tokens: int | None = None
+    warmup_tokens: int | None = None
+    repeats: int | None = None
+    sampler: str | None = None
+    seed: int | None = None
+    eos_ignored: bool | None = None
+    prefill_step_size: int | None = None
+    kv_bits: int | None = None
+    kv_group_size: int | None = None
+    max_kv_size: int | None = None
+    batch: int | None = None
+    draft_model: str | None = None
+    hosts: int | None = None
+    ui_hz: float | None = None
+    blind: bool | None = None
+    # results
+    load_s: float | None = None
+    ttft_s: float | None = None
+    prompt_tps: float | None = None
+    generation_tokens: int | None = None
+    generation_tps: float | None = None
+    generation_tps_mlx_lm: float | None = None
+    decode_rule: str | None = None
+    decode_s: float | None = None
+    inter_token_ms: InterTokenMs | None = None
+    tps_first_quarter: float | None = None
+    tps_last_quarter: float | None = None
+    stalls: int | None = None
+    repeats_tps: list[float] = msgspec.field(default_factory=list)
+    tps_median: float | None = None
+    tps_mean: float | None = None
+    tps_sd: float | None = None
+    tps_cv: float | None = None
+    peak_memory_gb: float | None = None
+    token_times_ns: list[list[int]] | None = None  # per repeat: differences between successive tokens
+    # derived
+    effective_gbps: float | None = None
+    fractions: list[Fraction] = msgspec.field(default_factory=list)
+    prediction_error: float | None = None
+    verdict: str | None = None
+    verdict_reasons: list[str] = msgspec.field(default_factory=list)
+    excess_explained_by: list[str] = msgspec.field(default_factory=list)
+    # energy
+    power: list[PowerReading] = msgspec.field(default_factory=list)
+    energy_unavailable_reason: str | None = None
+    # probe
+    achieved_gbps: float | None = None
+    kernels: list[KernelFigure] | None = None
+    threads: int | None = None
+    method: str | None = None
+
+
+def sealed(record: Record) -> Record:
+    """The record with `sha256` over its canonical JSON (keys sorted, that field left out)."""
+    return msgspec.structs.replace(record, sha256=digest(record))
+
+
+def digest(record: Record) -> str:
+    """SHA-256 of the record's canonical JSON without the field `sha256`."""
+    fields = msgspec.to_builtins(record)
+    fields.pop("sha256", None)
+    return hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()

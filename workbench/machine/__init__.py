@@ -1,0 +1,1 @@
+"""The machine: its stamp and its conditions."""

@@ -1,0 +1,1 @@
+"""Bandwidth figures, ceilings, and a person's number."""

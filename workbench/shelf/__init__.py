@@ -1,0 +1,1 @@
+"""Which checkpoints there are: the Hugging Face cache, directories, the Hub, synthetic ones."""
