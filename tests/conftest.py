@@ -1,0 +1,17 @@
+"""Common ground of the tests: no test touches the user's own files, cache, network or Hub."""
+
+import os
+
+import pytest
+
+os.environ.update({"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"})
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """Every test has a home of its own; the program keeps its files and looks for caches only there."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "workbench-home"))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf-home"))
+    monkeypatch.delenv("WORKBENCH_LEDGER", raising=False)
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    return tmp_path / "workbench-home"

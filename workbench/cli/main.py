@@ -1,0 +1,97 @@
+"""The command line's front door: picks the command, turns errors into words, decides the exit code.
+
+`--help` imports neither Textual nor mlx nor any room: a command's module is imported when it is called.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from workbench import __version__
+from workbench.cli import console
+from workbench.errors import UsageError, WorkbenchError
+from workbench.exits import ExitCode
+
+COMMANDS: dict[str, str] = {
+    "demo": "the whole protocol on a synthetic checkpoint",
+    "models": "which checkpoints this machine has",
+    "bytes": "what one decode step of a checkpoint reads",
+    "audit": "the byte rules tensor by tensor, and the decode graph as their witness",
+    "compare": "two checkpoints side by side, by role",
+    "predict": "the ceilings of a checkpoint at a bandwidth",
+    "measure": "predict, run and record one checkpoint",
+    "ladder": "predict and run several checkpoints in one go",
+    "check": "judge a number somebody shows you",
+    "ledger": "the records: list, card, report, verify, import, discard",
+    "fit": "seconds per token = overhead + bytes / bandwidth, over the ledger",
+    "replay": "play a recorded run through the screens",
+    "bandwidth": "the memory bandwidth this machine achieves",
+    "power": "what this machine can say about power",
+    "stamp": "who measures here, with what",
+    "doctor": "what is missing on this machine and how to mend it",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] in (["-V"], ["--version"]):
+        print(f"decode-workbench {__version__}")
+        return ExitCode.OK
+    if words[:1] in (["-h"], ["--help"], ["help"]):
+        print(_overview())
+        return ExitCode.OK
+    as_json = "--json" in words
+    name, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("screens", words)
+    try:
+        if name not in COMMANDS and name != "screens":
+            return console.fail_words(f"{name!r} is no command of workbench", _did_you_mean(name), as_json=as_json)
+        module = importlib.import_module(f"workbench.cli.{name}")
+        parser = _Parser(
+            prog="workbench" if name == "screens" else f"workbench {name}",
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.configure(parser)
+        return int(module.run(parser.parse_args(rest)))
+    except WorkbenchError as error:
+        return console.fail(error, as_json=as_json)
+    except BrokenPipeError:
+        # The reader of our stdout has left (`| head`): nothing to say, and nobody to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except KeyboardInterrupt:
+        return 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says usage errors in the program's own form (words, or JSON with `--json`)."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, f"`{self.prog} --help` explains it")
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [
+        "usage: workbench [command] [options]",
+        "",
+        "Predict how fast a model can decode on this machine, measure it, keep the record.",
+        "Without a command: the screens.",
+        "",
+        "commands:",
+        *(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()),
+        "",
+        "`workbench COMMAND --help` explains one command; `--json` gives data on stdout.",
+    ]
+    return "\n".join(lines)
+
+
+def _did_you_mean(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, COMMANDS, n=1)
+    return f"did you mean `workbench {near[0]}`?" if near else "`workbench --help` lists the commands"
