@@ -6,7 +6,7 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str, limit: int = 200) -> str:
-    """The text with control, format (bidi, zero-width) and unassigned characters as `\\xNN` or `\\uNNNN`.
+    """The text with control, format (bidi, zero-width) and unassigned characters written as escapes.
 
     A text of more than `limit` characters keeps its two ends around `…`; an empty one is `(empty name)`.
     """

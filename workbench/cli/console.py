@@ -45,7 +45,9 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: str =
     widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
     sides = right.ljust(len(headers), "<")
     lines = [
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
+        "  ".join(
+            f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)
+        ).rstrip()
         for row in cells
     ]
     return "\n".join(lines)

@@ -48,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     name, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("screens", words)
     try:
         if name not in COMMANDS and name != "screens":
-            return console.fail_words(f"{name!r} is no command of workbench", _did_you_mean(name), as_json=as_json)
+            return console.fail_words(
+                f"{name!r} is no command of workbench", _did_you_mean(name), as_json=as_json
+            )
         module = importlib.import_module(f"workbench.cli.{name}")
         parser = _Parser(
             prog="workbench" if name == "screens" else f"workbench {name}",
