@@ -316,6 +316,10 @@ def sealed(record: Record) -> Record:
 
 def digest(record: Record) -> str:
     """SHA-256 of the record's canonical JSON without the field `sha256`."""
-    fields = msgspec.to_builtins(record)
-    fields.pop("sha256", None)
-    return hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
+    return digest_of_fields(msgspec.to_builtins(record))
+
+
+def digest_of_fields(fields: dict[str, Any]) -> str:
+    """The same over a line's decoded JSON: fields that this version does not know are sealed too."""
+    unsealed = {name: value for name, value in fields.items() if name != "sha256"}
+    return hashlib.sha256(msgspec.json.encode(unsealed, order="sorted")).hexdigest()
