@@ -1,0 +1,162 @@
+"""The plan of one run group: what is fixed before a number is said.
+
+Data and pure questions about it. No process, no file and no clock belong here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import uuid4
+
+from workbench.accounting.count import Count
+from workbench.accounting.ruling import weight_bytes_by_rule
+from workbench.checkpoint.checkpoint import Checkpoint, State
+from workbench.errors import CheckpointError, UsageError
+from workbench.ledger.record import FitEstimate, Witness
+from workbench.prediction.ceiling import BandwidthFigure
+from workbench.worker.messages import DecodeRequest
+
+RULES = ("count", "seed", "whole-file", "all-bytes")
+"""The rules that `--rule` knows; the first is the one to use."""
+
+InForce = Literal["count", "graph", "override"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How a run group measures. Times in seconds, counts in tokens.
+
+    `energy_min_s` above 0 asks for an energy pass of that length after the repeats, with `idle_s` of idle
+    before it. `ui_hz` is how often the screen paints (None: nothing paints), `blind` that it painted nothing.
+    """
+
+    prompt_tokens: int = 209
+    max_tokens: int = 200
+    warmup_tokens: int = 8
+    repeats: int = 3
+    cooldown_s: float = 0.0
+    seed: int = 0
+    prefill_step_size: int = 2048
+    text: bool = False
+    warm_until_stable: bool = False
+    idle_s: float = 0.0
+    energy_min_s: float = 0.0
+    ui_hz: float | None = None
+    blind: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < 2:
+            raise UsageError(
+                f"A decode rate needs at least 2 tokens, not {self.max_tokens}.", "Use --tokens 200."
+            )
+        if self.repeats < 1:
+            raise UsageError(f"A run needs at least 1 repeat, not {self.repeats}.", "Use --repeats 3.")
+        if self.prompt_tokens < 1 or self.warmup_tokens < 0 or self.cooldown_s < 0:
+            raise UsageError("Prompt and warm-up tokens and the cool-down cannot be negative.")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run group's plan: stamp and count are behind it, the prediction is yet to come.
+
+    `bandwidths` are the figures that make ceilings, the principal one first. `graph_bytes` is the graph
+    witness's bytes per token when the graph is in force; `witness` is its row in the record. `overrides` are
+    the applied corrections, and `count_without_overrides` the count as it was before them.
+    """
+
+    checkpoint: Checkpoint
+    count: Count
+    bandwidths: tuple[BandwidthFigure, ...] = ()
+    rule: str = "count"
+    settings: RunSettings = field(default_factory=RunSettings)
+    experiment: str = "single"  # single, ladder, energy, demo
+    run_group_id: str = field(default_factory=lambda: str(uuid4()))
+    alias: str | None = None
+    command: tuple[str, ...] = ()
+    graph_bytes: int | None = None
+    witness: Witness = field(default_factory=Witness)
+    overrides: tuple[Mapping[str, Any], ...] = ()
+    count_without_overrides: Count | None = None
+    fit_estimate: FitEstimate | None = None
+    page_cache: str = "unknown"  # cold, warm, unknown
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise UsageError(f"There is no rule {self.rule!r}.", f"Rules: {', '.join(RULES)}.", code="rule")
+
+    @property
+    def in_force(self) -> InForce:
+        """What decides the bytes under the rule `count`: an override, else the graph, else the count."""
+        if self.overrides:
+            return "override"
+        return "count" if self.graph_bytes is None else "graph"
+
+    @property
+    def weight_bytes(self) -> int:
+        """Weight bytes per token by the plan's rule: what the ceiling divides by."""
+        return self.weight_bytes_by(self.rule)
+
+    def weight_bytes_by(self, rule: str) -> int:
+        """Weight bytes per token by any of `RULES`."""
+        graph = None if self.overrides else self.graph_bytes
+        return weight_bytes_by_rule(rule, self.checkpoint, self.count, graph_bytes=graph)
+
+    @property
+    def decode_request(self) -> DecodeRequest:
+        """What the worker is asked once the prediction is locked."""
+        s = self.settings
+        return DecodeRequest(
+            path=str(self.checkpoint.path),
+            prompt_tokens=s.prompt_tokens,
+            max_tokens=s.max_tokens,
+            warmup_tokens=s.warmup_tokens,
+            repeats=s.repeats,
+            cooldown_s=s.cooldown_s,
+            seed=s.seed,
+            prefill_step_size=s.prefill_step_size,
+            text=s.text,
+            warm_until_stable=s.warm_until_stable,
+            idle_s=s.idle_s,
+            energy_min_s=s.energy_min_s,
+        )
+
+
+def require_runnable(plan: Plan) -> None:
+    """Raise CheckpointError where the plan's checkpoint cannot be run or its count predicts nothing."""
+    checkpoint, count = plan.checkpoint, plan.count
+    if checkpoint.state is not State.COMPLETE:
+        reason = checkpoint.reason or "no reason given"
+        raise CheckpointError(
+            f"{checkpoint.name} cannot be run: it is {checkpoint.state} ({reason}).",
+            "Complete or replace the checkpoint; `workbench models` lists those that can be run.",
+            code=f"checkpoint_{checkpoint.state.value.replace(' ', '_')}",
+        )
+    if checkpoint.format != "safetensors":
+        raise CheckpointError(
+            f"{checkpoint.name} is a {checkpoint.format} file: it can be counted, but mlx-lm loads safetensors.",
+            "Choose a safetensors checkpoint of the same model.",
+            code="checkpoint_not_loadable",
+        )
+    if count.refusal is not None and not plan.overrides:
+        raise CheckpointError(
+            f"{checkpoint.name} has no honest count: {count.refusal.message}",
+            "Run `workbench audit` on it and correct the tensors with an override file.",
+            code=count.refusal.code,
+        )
+    if plan.weight_bytes <= 0:
+        raise CheckpointError(
+            f"By the rule {plan.rule}, a token of {checkpoint.name} reads no bytes at all.",
+            "Run `workbench bytes` on it to see what was counted.",
+            code="nothing_counted",
+        )
+
+
+def expected_seconds(plan: Plan, tps: float) -> float:
+    """Seconds of decoding that the plan asks for at a person's own `tps` tok/s.
+
+    Warm-up, every repeat, the cool-downs, the idle window and the energy pass are in it; loading and prefill
+    are not: nothing is known of them before a run.
+    """
+    s = plan.settings
+    pauses = s.cooldown_s * (s.repeats - 1) + (s.idle_s + s.energy_min_s if s.energy_min_s > 0 else 0.0)
+    return (s.warmup_tokens + s.repeats * s.max_tokens) / tps + pauses
