@@ -197,11 +197,13 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     top_other_process_cpu_pct: float | None = None
     swap_used_start_bytes: int | None = None
     swap_used_end_bytes: int | None = None
+    memory_pressure_worst: str | None = None  # normal, warning, critical
     page_cache: str | None = None
     kernel_cache: str | None = None
     governor: str | None = None
     gpu_clock_mhz: GpuClock | None = None
     throttle_reasons: list[str] | None = None
+    gpu_other_processes: int | None = None
     seconds_since_last_run: float | None = None
     cooldown_s: float | None = None
     clock_drift: float | None = None

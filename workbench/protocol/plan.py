@@ -133,7 +133,7 @@ def require_runnable(plan: Plan) -> None:
         )
     if checkpoint.format != "safetensors":
         raise CheckpointError(
-            f"{checkpoint.name} is a {checkpoint.format} file: it can be counted, but mlx-lm loads safetensors.",
+            f"{checkpoint.name} is {checkpoint.format}: it can be counted, but mlx-lm loads safetensors.",
             "Choose a safetensors checkpoint of the same model.",
             code="checkpoint_not_loadable",
         )

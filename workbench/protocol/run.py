@@ -6,6 +6,7 @@ Pure: no clock, no process, no file. Nothing here is a measurement but the repea
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from workbench.analysis.rates import plausible_tps
 from workbench.ledger.record import LockedPrediction, NamedPrediction, Record
 from workbench.protocol.plan import Plan
 from workbench.worker import messages as m
@@ -14,8 +15,6 @@ PLOT_POINTS = 600
 """Live points kept for the plot; older ones fall out."""
 TEXT_CHARS = 4000
 """Characters kept of the generated text."""
-NO_MACHINE_TPS = 20_000.0
-"""A live rate above this is the first token's spike (10^5 tok/s), never a machine: it is not shown."""
 
 
 class Phase(StrEnum):
@@ -58,7 +57,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run group's whole state. `now` is the last live point of the running repeat, None in its prefill."""
+    """One run group's whole state. `now` is the running repeat's last live point, None in its prefill."""
 
     plan: Plan
     phase: Phase = Phase.STARTING
@@ -132,19 +131,12 @@ def _progressed(run: Run, report: m.Progress) -> Run:
         index=report.index,
         tokens=report.tokens,
         elapsed_s=report.elapsed_s,
-        tps_now=_plausible(report.tokens, report.tps_now),
-        tps_mean=_plausible(report.tokens, report.tps_mean),
+        tps_now=plausible_tps(report.tps_now) if report.tokens > 1 else None,
+        tps_mean=plausible_tps(report.tps_mean) if report.tokens > 1 else None,
     )
     points = run.points if point.tps_now is None else (*run.points, point)[-PLOT_POINTS:]
     text = (run.text + report.text)[-TEXT_CHARS:]
-    return replace(
-        run, phase=Phase.DECODING, repeat_index=report.index, now=point, points=points, text=text
-    )
-
-
-def _plausible(tokens: int, tps: float | None) -> float | None:
-    """The rate, if a machine can have it: two tokens at least, above 0, finite, no spike (NaN compares false)."""
-    return tps if tokens > 1 and tps is not None and 0 < tps <= NO_MACHINE_TPS else None
+    return replace(run, phase=Phase.DECODING, repeat_index=report.index, now=point, points=points, text=text)
 
 
 _STEP_OF = {

@@ -1,0 +1,79 @@
+"""What the NVIDIA driver tells of the GPU in use: clock, throttle reasons, who else computes on it.
+
+`pynvml` (nvidia-ml-py) is looked for when asked, never imported with this file.
+"""
+
+import importlib
+import os
+from typing import Any
+
+_REASONS = {
+    0x1: "gpu idle",
+    0x2: "applications clocks setting",
+    0x4: "sw power cap",
+    0x8: "hw slowdown",
+    0x10: "sync boost",
+    0x20: "sw thermal slowdown",
+    0x40: "hw thermal slowdown",
+    0x80: "hw power brake slowdown",
+    0x100: "display clock setting",
+}
+"""Bits of nvmlClocksEventReasons (nvml.h)."""
+
+HARMFUL = {"hw slowdown", "sw thermal slowdown", "hw thermal slowdown", "hw power brake slowdown"}
+"""Reasons that mean heat or a failing supply; the others are how the board is set up."""
+
+_WANTED = ("gpu_clock_mhz", "throttle_reasons", "gpu_pids")
+
+
+def readings(nvml: Any = None) -> dict[str, Any]:
+    """Readings for a `Sample`; `nvml` is the pynvml module (looked for when None)."""
+    if nvml is None:
+        try:
+            nvml = importlib.import_module("pynvml")
+        except ImportError:
+            return _all_missing("nvidia-ml-py is not installed")
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError as error:
+        return _all_missing(f"the NVIDIA driver did not answer: {error}")
+    try:
+        return _of_device(nvml, _device(nvml))
+    except nvml.NVMLError as error:
+        return _all_missing(f"the NVIDIA driver did not answer: {error}")
+    finally:
+        nvml.nvmlShutdown()
+
+
+def reason_names(bits: int) -> tuple[str, ...]:
+    """The names of the clock event reasons set in `bits`, lowest bit first."""
+    return tuple(name for bit, name in _REASONS.items() if bits & bit)
+
+
+def _of_device(nvml: Any, device: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    reasons: Any = getattr(nvml, "nvmlDeviceGetCurrentClocksEventReasons", None)
+    reasons = reasons or nvml.nvmlDeviceGetCurrentClocksThrottleReasons  # its name before driver 535
+    questions = {
+        "gpu_clock_mhz": lambda: float(nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_SM)),
+        "throttle_reasons": lambda: reason_names(int(reasons(device))),
+        "gpu_pids": lambda: tuple(p.pid for p in nvml.nvmlDeviceGetComputeRunningProcesses(device)),
+    }
+    for name, ask in questions.items():
+        try:
+            found[name] = ask()
+        except nvml.NVMLError as error:
+            found[f"missing.{name}"] = f"the NVIDIA driver did not say: {error}"
+    return found
+
+
+def _device(nvml: Any) -> Any:
+    """The first GPU that CUDA_VISIBLE_DEVICES lets a process see."""
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
+    if first.startswith("GPU-"):
+        return nvml.nvmlDeviceGetHandleByUUID(first)
+    return nvml.nvmlDeviceGetHandleByIndex(int(first) if first.isdigit() else 0)
+
+
+def _all_missing(why: str) -> dict[str, Any]:
+    return {f"missing.{name}": why for name in _WANTED}
