@@ -1,0 +1,126 @@
+"""The box that takes a prediction: mandatory, checked while it is typed, locked with enter.
+
+It keeps printable keys to itself, so that no letter of a number or a name runs a command; escape leaves it.
+What counts as a prediction is the owner's business: `check` says so in words.
+"""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from widgets.visible import visible
+
+Check = Callable[[str], str]
+"""Returns what was understood, in words; raises ValueError with what is wrong."""
+
+
+class PredictionInput(Vertical):
+    """An input line with a line of words below it. Posts `Locked`; nothing is locked by leaving the box."""
+
+    DEFAULT_CSS = """
+    PredictionInput {
+        height: auto;
+        .prediction-input--words { height: auto; color: $text-muted; }
+        &.-wrong .prediction-input--words { color: $text-error; }
+        &.-locked .prediction-input--words { color: $text-success; text-style: bold; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave the box", show=False)]
+
+    class Locked(Message):
+        """The user pressed enter on a text that `check` accepts."""
+
+        def __init__(self, box: "PredictionInput", text: str) -> None:
+            super().__init__()
+            self.box = box
+            self.text = text
+
+        @property
+        def control(self) -> "PredictionInput":
+            """The sender, for `@on` selectors."""
+            return self.box
+
+    def __init__(
+        self,
+        check: Check,
+        *,
+        placeholder: str = "",
+        hint: str = "",
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._check = check
+        self._placeholder = placeholder
+        self._hint = hint
+
+    def compose(self) -> ComposeResult:
+        """The line and the words."""
+        yield Input(placeholder=self._placeholder, compact=True, max_length=400)
+        yield Static(self._hint, classes="prediction-input--words", markup=False)
+
+    @property
+    def value(self) -> str:
+        """What stands in the box."""
+        return self.query_one(Input).value
+
+    def focus(self, scroll_visible: bool = True) -> "PredictionInput":
+        """Put the cursor into the box."""
+        self.query_one(Input).focus(scroll_visible)
+        return self
+
+    def reset(self, text: str = "") -> None:
+        """Open and empty again."""
+        line = self.query_one(Input)
+        line.disabled = False
+        line.value = text
+        self._say(self._hint)
+
+    def show_locked(self, words: str, *, final: bool) -> None:
+        """Show what is locked; `final` closes the box, else a correction may still be typed."""
+        line = self.query_one(Input)
+        if final and line.has_focus:
+            self.action_leave()
+        line.disabled = final
+        self._say(words, "-locked")
+
+    def show_wrong(self, words: str) -> None:
+        """Say what is wrong with the text."""
+        self._say(words, "-wrong")
+
+    def _say(self, words: str, state: str = "") -> None:
+        self.remove_class("-wrong", "-locked")
+        if state:
+            self.add_class(state)
+        self.query_one(Static).update(visible(words, 600) if words else "")
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if not event.value.strip():
+            self._say(self._hint)
+            return
+        try:
+            self._say(f"{self._check(event.value)}  (enter locks)")
+        except ValueError as wrong:
+            self._say(str(wrong), "-wrong")
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        try:
+            self._check(event.value)
+        except ValueError as wrong:
+            self._say(str(wrong), "-wrong")
+            self.app.bell()
+            return
+        self.post_message(self.Locked(self, event.value))
+
+    def action_leave(self) -> None:
+        """Give the keys back to the screen."""
+        self.screen.set_focus(None)
