@@ -176,6 +176,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     memory_gb: float | None = None
     memory_bytes: int | None = None
     recommended_working_set_gb: float | None = None
+    last_level_cache_bytes: int | None = None
     os: str | None = None
     macos: str | None = None
     os_build: str | None = None
