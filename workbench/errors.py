@@ -43,6 +43,12 @@ class CheckpointError(WorkbenchError):
     exit_code = ExitCode.CHECKPOINT
 
 
+class IncompleteCheckpointError(CheckpointError):
+    """A part of a checkpoint is not there: a download that did not finish, a shard that is missing."""
+
+    code = "checkpoint_incomplete"
+
+
 class WorkerError(WorkbenchError):
     """The worker process could not start, failed, or died."""
 
