@@ -1,1 +1,1 @@
-"""What a measurement means: verdict, explanation of an excess, fit, calibration, tables."""
+"""What measurements mean: rates, fractions, verdicts, fits. Pure functions over records and token times."""

@@ -3,6 +3,7 @@
 Source: "The Decode Ceiling": ceiling = bandwidth / bytes per token.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -52,3 +53,24 @@ def effective_gbps(tps: float, weight_bytes: int) -> float:
 def fraction(measured_tps: float, ceiling: float) -> float:
     """Measured / a named ceiling, both in tok/s; above 1 it is a counting error."""
     return measured_tps / ceiling
+
+
+def ceilings(figures: Iterable[BandwidthFigure], weight_bytes: Mapping[str, int]) -> list[Ceiling]:
+    """Every figure's ceiling for every rule of `weight_bytes` ({rule: bytes per token}), in that order.
+
+    The names read `spec 819 GB/s, count`; `figure_and_rule` takes them apart again. A rule without bytes has
+    no ceiling.
+    """
+    return [
+        Ceiling(f"{figure.name}, {rule}", figure.gbps, ceiling_tps(figure.gbps, bytes_per_token))
+        for rule, bytes_per_token in weight_bytes.items()
+        if bytes_per_token > 0
+        for figure in figures
+    ]
+
+
+def figure_and_rule(name: str) -> tuple[BandwidthKind | None, str | None]:
+    """The kind of bandwidth and the rule that a ceiling's name states; None where it states none."""
+    figure, _, rule = name.partition(", ")
+    kind = figure.split(" ", 1)[0]
+    return BandwidthKind(kind) if kind in set(BandwidthKind) else None, rule or None
