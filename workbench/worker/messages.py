@@ -7,6 +7,8 @@ works, and ends with `Finished` or `Failed`.
 
 import msgspec
 
+from workbench.witness.result import GraphReading
+
 
 class Message(msgspec.Struct, frozen=True, tag_field="type", tag=True, omit_defaults=True):
     """Common form: the class name is the tag."""
@@ -66,12 +68,16 @@ class StampRequest(Message, frozen=True):
 
 
 class TraceRequest(Message, frozen=True):
-    """Witness the decode graph from config and headers. `tensors`: [file, name, dtype, shape] each."""
+    """Witness the decode graph from config and headers, at each context (tokens before the step).
 
-    config_json: str
-    tensors: list[tuple[str, str, str, list[int]]]
-    contexts: list[int] = msgspec.field(default_factory=lambda: [3])
-    time_limit_s: float = 120.0
+    `folder` is private to this request and may be written to. It holds config.json, headers.json (rows of
+    name, dtype, shape, bytes) and, where the checkpoint has one, hf_quant_config.json; with `path`, the
+    directory of a local checkpoint, the job reads all of this from there.
+    """
+
+    folder: str
+    contexts: list[int]
+    path: str = ""
 
 
 class DamageRequest(Message, frozen=True):
@@ -153,14 +159,20 @@ class RepeatDone(Message, frozen=True):
 
 
 class Idle(Message, frozen=True):
-    """The idle window with the model loaded: `perf_counter_ns` and `time_ns` pairs at its ends."""
+    """The idle window with the model loaded: its ends by `perf_counter_ns`, and a clock pair at each."""
 
     start_ns: int
     end_ns: int
+    clock_pairs: list[tuple[int, int]] = []  # (perf_counter_ns, time_ns)
 
 
 class EnergyWindow(Message, frozen=True):
-    """The energy pass: token times as in `Repeat`, and clock pairs to align the power samples with."""
+    """The energy pass: token times as in `Repeat`, and clock pairs at its ends to align power samples with.
+
+    The window opens at the time of token `run_in_tokens` (counted from 0) and closes at that of the last
+    token before the `run_out_tokens` last ones. One decode step lies between two times, so that the window
+    holds one token fewer than it has times. No prefill lies in it.
+    """
 
     token_times_ns: list[int]
     clock_pairs: list[tuple[int, int]]  # (perf_counter_ns, time_ns)
@@ -195,29 +207,10 @@ class Synthesized(Message, frozen=True):
     built: bool
 
 
-class ParameterRead(msgspec.Struct, frozen=True, array_like=True):
-    """How one decode step reads one tensor of the file. `kind`: full, lookup, experts, never, dropped."""
-
-    name: str
-    kind: str
-    weight_bytes: float  # bytes of the *file* that a step reads in full or by share
-    lookup_bytes: float
-    resident_bytes: int
-    reads: int
-
-
 class Traced(Message, frozen=True):
-    """The decode graph at one context: totals in bytes of the file."""
+    """The decode graph at one context."""
 
-    context: int
-    weight_bytes: float
-    lookup_bytes: float
-    resident_bytes: int
-    context_read_bytes: float | None
-    reads: list[ParameterRead]
-    unknown: list[str] = []
-    notes: list[str] = []
-    mlx_lm: str = ""
+    reading: GraphReading
 
 
 class Damaged(Message, frozen=True):

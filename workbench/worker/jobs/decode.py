@@ -1,0 +1,165 @@
+"""The decode job: load, warm up, and time greedy batch-1 decoding through `mlx_lm.stream_generate`.
+
+Token times are taken right after each token comes back and sent whole when a repeat is done.
+"""
+
+import math
+import time
+from pathlib import Path
+
+from workbench.errors import WorkerError
+from workbench.worker.jobs.energy_pass import energy_pass
+from workbench.worker.jobs.live import Live
+from workbench.worker.jobs.loading import LoadedModel, fixed_prompt, load_checkpoint, prompt_sha256
+from workbench.worker.messages import (
+    DecodeRequest,
+    Loaded,
+    Loading,
+    Repeat,
+    RepeatDone,
+    RepeatStarted,
+    Warmed,
+)
+from workbench.worker.outlet import Say
+
+STABLE = 0.05
+"""Two successive warm-up passes whose rates differ by no more than this are stable."""
+_MOST_PASSES = 8
+_STABLE_TOKENS = 32  # a pass of 8 tokens is too short to compare rates by
+
+
+def run(request: DecodeRequest, say: Say) -> None:
+    """Do the whole measurement and say it step by step. Raises WorkerError in words."""
+    import mlx.core as mx
+    from mlx_lm.models.cache import make_prompt_cache
+
+    if request.max_tokens < 2:
+        raise WorkerError("A decode rate needs at least 2 tokens.", "Ask for more tokens.", code="usage")
+    say(Loading(at_ns=time.time_ns()))
+    mx.random.seed(request.seed)
+    began = time.perf_counter()
+    loaded = load_checkpoint(Path(request.path))
+    load_s = time.perf_counter() - began
+    loaded.tokenizer.eos_token_ids = []  # the end-of-text token is a token like any other
+    ids = fixed_prompt(loaded, request.prompt_tokens)
+    say(
+        Loaded(
+            load_s=load_s,
+            prompt_sha256=prompt_sha256(ids),
+            prompt_tokens=len(ids),
+            active_memory_bytes=mx.get_active_memory(),
+            cache_type="+".join(sorted({type(part).__name__ for part in make_prompt_cache(loaded.model)})),
+        )
+    )
+    try:
+        _warm_up(request, loaded, ids, say)
+        for index in range(request.repeats):
+            if index and request.cooldown_s > 0:
+                time.sleep(request.cooldown_s)
+            say(RepeatStarted(index=index, of=request.repeats))
+            say(RepeatDone(_repeat(request, loaded, ids, index, say)))
+        if request.energy_min_s > 0:
+            energy_pass(request, loaded, ids, say)
+    except (RuntimeError, MemoryError) as error:
+        raise _decode_failure(error) from error
+
+
+def _warm_up(request: DecodeRequest, loaded: LoadedModel, ids: list[int], say: Say) -> None:
+    """Throw tokens away: `warmup_tokens`, then whole passes until two agree where that is asked for."""
+    if request.warmup_tokens > 0:
+        rate = _timed(request, loaded, ids, request.warmup_tokens).rate
+        say(Warmed(passes=1, tokens=request.warmup_tokens, tps=rate))
+    if not request.warm_until_stable:
+        return
+    tokens = min(max(request.warmup_tokens, _STABLE_TOKENS), request.max_tokens)
+    before: float | None = None
+    for passes in range(2, _MOST_PASSES + 1):
+        rate = _timed(request, loaded, ids, tokens).rate
+        say(Warmed(passes=passes, tokens=tokens, tps=rate))
+        if before is not None and rate is not None and abs(rate - before) <= STABLE * before:
+            return
+        before = rate
+
+
+class _Timed:
+    """What one pass gave: start and token times in ns, mlx-lm's own two rates, and the text."""
+
+    def __init__(self) -> None:
+        self.start_ns = 0
+        self.times_ns: list[int] = []
+        self.prompt_tps = 0.0
+        self.mlx_lm_tps = 0.0
+        self.text: list[str] = []
+
+    @property
+    def rate(self) -> float | None:
+        """(n - 1) / (t_n - t_1), None where there is none."""
+        if len(self.times_ns) < 2 or self.times_ns[-1] <= self.times_ns[0]:
+            return None
+        return (len(self.times_ns) - 1) * 1e9 / (self.times_ns[-1] - self.times_ns[0])
+
+
+def _timed(
+    request: DecodeRequest, loaded: LoadedModel, ids: list[int], tokens: int, live: Live | None = None
+) -> _Timed:
+    """Prefill and decode `tokens` greedy tokens with a fresh cache."""
+    import mlx.core as mx
+    from mlx_lm import stream_generate
+
+    prompt = mx.array(ids)
+    mx.eval(prompt)
+    mx.synchronize()
+    timed = _Timed()
+    times, clock = timed.times_ns, time.perf_counter_ns
+    timed.start_ns = clock()
+    for response in stream_generate(
+        loaded.model,
+        loaded.tokenizer,
+        prompt,
+        max_tokens=tokens,
+        prefill_step_size=request.prefill_step_size,
+    ):
+        times.append(clock())
+        if live is not None:
+            live.seen(times, response.text)
+            if request.text:
+                timed.text.append(response.text)
+    # Of mlx-lm's own rates only the last response's count: the first one's is 10^5 tok/s.
+    timed.prompt_tps, timed.mlx_lm_tps = response.prompt_tps, response.generation_tps
+    return timed
+
+
+def _repeat(request: DecodeRequest, loaded: LoadedModel, ids: list[int], index: int, say: Say) -> Repeat:
+    import mlx.core as mx
+
+    mx.reset_peak_memory()
+    live = Live(say, index, request.progress_hz, text=request.text)
+    timed = _timed(request, loaded, ids, request.max_tokens, live)
+    if len(timed.times_ns) != request.max_tokens or timed.rate is None:
+        raise WorkerError(
+            f"mlx-lm stopped after {len(timed.times_ns)} of {request.max_tokens} tokens.",
+            "Ask for fewer tokens; the model may be at the end of its context.",
+            code="decode_short",
+        )
+    own = timed.mlx_lm_tps
+    return Repeat(
+        index=index,
+        ttft_s=(timed.times_ns[0] - timed.start_ns) / 1e9,
+        prompt_tps=timed.prompt_tps,
+        token_times_ns=timed.times_ns,
+        peak_memory_gb=mx.get_peak_memory() / 1e9,
+        tps_mlx_lm=own if math.isfinite(own) and own > 0 else None,
+        text="".join(timed.text),
+    )
+
+
+def _decode_failure(error: Exception) -> Exception:
+    """Running out of memory in words; anything else as it is."""
+    text = str(error).lower()
+    if isinstance(error, MemoryError) or "memory" in text or "allocate" in text:
+        return WorkerError(
+            "The model was loaded, and then memory ran out while it decoded.",
+            "Close other programs, or choose a smaller checkpoint.",
+            code="out_of_memory",
+        )
+    return error
