@@ -4,12 +4,14 @@ Files below `root` only, so that a recorded tree can stand for a machine.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 _SUPPLIES = "sys/class/power_supply"
 _CPU = "sys/devices/system/cpu"
 _PROFILE = "sys/firmware/acpi/platform_profile"
+_UNITS = {"K": 2**10, "M": 2**20}
 
 
 def readings(root: Path = Path("/")) -> dict[str, Any]:
@@ -76,6 +78,18 @@ def cpu_throttles(root: Path) -> int | None:
     texts = [_text(path) for path in (root / _CPU).glob("cpu*/thermal_throttle/package_throttle_count")]
     counts = [int(text) for text in texts if text is not None and text.isdigit()]
     return max(counts) if counts else None
+
+
+def last_level_cache_bytes(root: Path = Path("/")) -> int | None:
+    """Size of the processor's largest cache level in bytes; None under a hypervisor, which makes it up."""
+    if re.search(r"^flags\s*:.*\bhypervisor\b", _text(root / "proc/cpuinfo") or "", re.MULTILINE):
+        return None
+    sizes: dict[str, int] = {}
+    for cache in (root / _CPU / "cpu0/cache").glob("index*"):
+        level, size = _text(cache / "level"), _text(cache / "size")
+        if level and size and (found := re.fullmatch(r"(\d+)([KM])", size)):
+            sizes[level] = max(sizes.get(level, 0), int(found[1]) * _UNITS[found[2]])
+    return sizes[max(sizes)] if sizes else None
 
 
 def chip(cpuinfo: str) -> str | None:

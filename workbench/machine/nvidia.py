@@ -5,6 +5,7 @@
 
 import importlib
 import os
+from collections.abc import Callable
 from typing import Any
 
 _REASONS = {
@@ -54,7 +55,7 @@ def _of_device(nvml: Any, device: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     reasons: Any = getattr(nvml, "nvmlDeviceGetCurrentClocksEventReasons", None)
     reasons = reasons or nvml.nvmlDeviceGetCurrentClocksThrottleReasons  # its name before driver 535
-    questions = {
+    questions: dict[str, Callable[[], Any]] = {
         "gpu_clock_mhz": lambda: float(nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_SM)),
         "throttle_reasons": lambda: reason_names(int(reasons(device))),
         "gpu_pids": lambda: tuple(p.pid for p in nvml.nvmlDeviceGetComputeRunningProcesses(device)),

@@ -26,6 +26,10 @@ class WorkerStamp(Protocol):
         """The device's name."""
 
     @property
+    def backend(self) -> str | None:
+        """The backend's name: metal, cuda or cpu."""
+
+    @property
     def memory_bytes(self) -> int | None:
         """The device's memory."""
 
@@ -57,6 +61,7 @@ class Facts:
     chip: str | None = None
     gpu_cores: int | None = None
     memory_bytes: int | None = None
+    cpu_cache_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class MachineStamp:
     memory_gb: float | None
     memory_bytes: int | None
     recommended_working_set_gb: float | None
+    last_level_cache_bytes: int | None
     os: str | None
     macos: str | None
     os_build: str | None
@@ -110,6 +116,7 @@ async def facts() -> Facts:
         hw_model=linux.hardware_model(),
         chip=linux.chip(_cpuinfo()),
         memory_bytes=memory_bytes,
+        cpu_cache_bytes=linux.last_level_cache_bytes(),
     )
 
 
@@ -134,6 +141,7 @@ def compose(
         memory_gb=_gb(memory_bytes),
         memory_bytes=memory_bytes,
         recommended_working_set_gb=_gb(working_set),
+        last_level_cache_bytes=known.cpu_cache_bytes if worker and worker.backend == "cpu" else None,
         os=known.os,
         macos=known.macos,
         os_build=known.os_build,
