@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One tensor's place in the account.
 
     `share` is how much of the tensor one step reads (0, k/E, 1, or n for looped weights); look-up tables
@@ -53,13 +53,25 @@ class SeedCount:
 
 
 @dataclass(frozen=True, slots=True)
+class AppliedOverride:
+    """One override as it was applied: to how many tensors, and why."""
+
+    pattern: str
+    role: Role | None
+    share: Fraction | None
+    reason: str
+    tensors: int
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """What one batch-1 decode step reads of a checkpoint, by the rules, for one runtime.
 
     `weight_bytes` is the sum that the ceiling uses; `by_role` holds every role that occurs;
     `findings` are the count's own warnings. A `refusal` means that no honest figure exists (experts without a
     valid k/E, say): the rows are for looking at, and nothing may be predicted from `weight_bytes`.
-    All figures are bytes.
+    With overrides, `overrides` lists them as applied and `weight_bytes_without_overrides` is what the rules
+    alone say (equal to `weight_bytes` without any). All figures are bytes.
     """
 
     runtime: str
@@ -76,3 +88,5 @@ class Count:
     findings: tuple[Finding, ...]
     refusal: Finding | None = None
     rule_version: int = 1
+    overrides: tuple[AppliedOverride, ...] = ()
+    weight_bytes_without_overrides: int | None = None

@@ -1,0 +1,78 @@
+"""Two counts side by side, and the count beside the seed rule: the difference, explained by role."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workbench.accounting.count import Count, Row
+from workbench.accounting.roles import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Bytes per token of one role by two accounts, and why they differ (the rules in force on the left)."""
+
+    role: Role
+    left_bytes: int
+    right_bytes: int
+    rules: tuple[str, ...]
+
+    @property
+    def difference_bytes(self) -> int:
+        """Right minus left."""
+        return self.right_bytes - self.left_bytes
+
+
+def compare(left: Count, right: Count) -> tuple[Difference, ...]:
+    """Per role: what a token reads of two checkpoints; all roles that either has, the largest gap first."""
+    found = [
+        Difference(role, _per_token(left, role), _per_token(right, role), _rules(left.rows, role))
+        for role in Role
+        if role in left.by_role or role in right.by_role
+    ]
+    return tuple(sorted(found, key=lambda difference: -abs(difference.difference_bytes)))
+
+
+def against_seed(count: Count) -> tuple[Difference, ...]:
+    """Per role: the count (left) and what the seed rule makes of the same tensors (right); only the differing.
+
+    The seed rule also reads files that no runtime loads; their bytes stand under `other`.
+    """
+    seed = _seed_by_role(count)
+    rest = count.seed.weight_bytes - sum(seed.values())
+    seed[Role.OTHER] = seed.get(Role.OTHER, 0) + rest
+    found = [
+        Difference(role, _per_token(count, role), seed.get(role, 0), _rules(count.rows, role))
+        for role in Role
+        if _per_token(count, role) != seed.get(role, 0)
+    ]
+    return tuple(sorted(found, key=lambda difference: -abs(difference.difference_bytes)))
+
+
+def _seed_by_role(count: Count) -> dict[Role, int]:
+    seed = count.seed
+    whole: dict[Role, int] = {}
+    routed: dict[Role, int] = {}
+    for row in count.rows:
+        name = row.name
+        if "vision" in name or "visual" in name or ("embed_tokens" in name and not seed.tied):
+            continue
+        is_expert = "embed_tokens" not in name and ("switch_mlp" in name or ".experts." in name)
+        into = routed if seed.experts and is_expert else whole
+        into[row.role] = into.get(row.role, 0) + row.disk_bytes
+    for role, size in routed.items():
+        whole[role] = whole.get(role, 0) + size * seed.experts_per_token // seed.experts
+    return whole
+
+
+def _per_token(count: Count, role: Role) -> int:
+    totals = count.by_role.get(role)
+    return 0 if totals is None else totals.per_token
+
+
+def _rules(rows: tuple[Row, ...], role: Role) -> tuple[str, ...]:
+    sizes: Mapping[str, int] = {}
+    found: dict[str, int] = dict(sizes)
+    for row in rows:
+        if row.role is role:
+            found[row.rule] = found.get(row.rule, 0) + row.disk_bytes
+    return tuple(sorted(found, key=lambda rule: -found[rule]))

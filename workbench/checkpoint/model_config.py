@@ -1,0 +1,314 @@
+"""config.json (or GGUF metadata) as a typed view: how many layers, experts, vocabulary rows, which ties.
+
+Only what a configuration says; what the headers say is the accounting room's business. Values of the wrong
+type are treated as absent: a hostile config never raises here.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+TEXT_CONFIG_KEYS = (
+    "text_config",
+    "llm_config",
+    "language_config",
+    "text_cfg",
+    "lm_config",
+    "language_model_config",
+    "text",
+    "decoder",
+    "thinker_config",
+)
+"""Keys under which multimodal configurations nest their language model's."""
+
+MODALITY_CONFIG_KEYS = (
+    "vision_config",
+    "audio_config",
+    "visual",
+    "vision",
+    "mm_vision_tower",
+    "img_processor",
+    "vision_encoder",
+    "perceiver_config",
+    "speech_config",
+)
+
+LAYER_KEYS = (
+    "num_hidden_layers",
+    "n_layer",
+    "n_layers",
+    "num_layers",
+    "num_transformer_layers",
+    "num_decoder_layers",
+    "decoder_layers",
+)
+EXPERT_KEYS = (
+    "num_experts",
+    "n_routed_experts",
+    "num_local_experts",
+    "moe_num_experts",
+    "num_routed_experts",
+    "n_experts",
+    "num_moe_experts",
+)
+EXPERTS_PER_TOKEN_KEYS = (
+    "num_experts_per_tok",
+    "num_experts_per_token",
+    "experts_per_token",
+    "moe_topk",
+    "moe_top_k",
+    "moe_k",
+    "top_k_experts",
+    "num_selected_experts",
+    "n_experts_per_tok",
+    "n_activated_experts",
+    "moe_router_topk",
+)
+VOCABULARY_KEYS = ("vocab_size", "padded_vocab_size", "n_vocab")
+HIDDEN_KEYS = ("hidden_size", "n_embd", "d_model", "hidden_dim", "model_dim", "dim")
+TIE_KEYS = ("tie_word_embeddings", "tie_embeddings", "weight_tying", "share_input_output_layers")
+LOOP_KEYS = ("loop_num", "num_loops", "total_ut_steps", "num_loop")
+NEXTN_KEYS = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers", "num_mtp_modules")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantization:
+    """How config.json says the weights are stored; None where it does not. `mixed`: layers differ."""
+
+    bits: int | None
+    group_size: int | None
+    mode: str
+    mixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """What a configuration says of the language model. None = it does not say.
+
+    `layers` is the depth of the decoder stack (without next-n layers), `experts` is E, `experts_per_token` k;
+    `experts_listed` are the values where the config gives E per layer or per modality. `zero_experts` are router
+    rows without weights. `tie` is None where the config is silent or contradicts itself (`tie_conflict`).
+    `loops` is how often the stack runs per token. `text` is the language model's own mapping, for readers
+    that need more; `modalities`: the config describes a vision or audio part.
+    """
+
+    model_type: str = ""
+    architecture: str = ""
+    layers: int | None = None
+    hidden: int | None = None
+    vocab: int | None = None
+    experts: int | None = None
+    experts_per_token: int | None = None
+    experts_listed: tuple[int, ...] = ()
+    zero_experts: int = 0
+    tie: bool | None = None
+    tie_conflict: bool = False
+    nextn_layers: int = 0
+    kv_shared_layers: int = 0
+    loops: int = 1
+    loops_assumed: bool = False
+    modalities: bool = False
+    quantization: Quantization | None = None
+    text: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def view(config: Mapping[str, Any]) -> ModelConfig:
+    """The typed view of a config.json, nested or flat."""
+    text = text_config(config)
+    layers = [value for key in LAYER_KEYS if (value := as_int(text.get(key))) is not None and value > 0]
+    experts, listed = _experts(text)
+    tie, conflict = _tie(config, text)
+    loops, assumed = _loops(text)
+    architectures = config.get("architectures") or text.get("architectures")
+    return ModelConfig(
+        model_type=_text(config.get("model_type")) or _text(text.get("model_type")),
+        architecture=_text(architectures[0]) if isinstance(architectures, list) and architectures else "",
+        layers=max(layers, default=None),
+        hidden=_first(text, HIDDEN_KEYS),
+        vocab=_first(text, VOCABULARY_KEYS) or _first(config, VOCABULARY_KEYS),
+        experts=experts,
+        experts_per_token=_experts_per_token(text),
+        experts_listed=listed,
+        zero_experts=max(0, as_int(text.get("zero_expert_num")) or 0),
+        tie=tie,
+        tie_conflict=conflict,
+        nextn_layers=max(0, _first(text, NEXTN_KEYS) or 0),
+        kv_shared_layers=max(0, as_int(text.get("num_kv_shared_layers")) or 0),
+        loops=loops,
+        loops_assumed=assumed,
+        modalities=any(isinstance(config.get(key), Mapping | str) for key in MODALITY_CONFIG_KEYS),
+        quantization=_quantization(config, text),
+        text=MappingProxyType(dict(text)),
+    )
+
+
+def view_gguf(metadata: Mapping[str, Any]) -> ModelConfig:
+    """The typed view of GGUF metadata (`<architecture>.block_count` and its siblings)."""
+    arch = _text(metadata.get("general.architecture"))
+
+    def get(key: str) -> Any:
+        return metadata.get(f"{arch}.{key}")
+
+    blocks = as_int(get("block_count"))
+    nextn = max(0, as_int(get("nextn_predict_layers")) or 0)
+    tokens = metadata.get("tokenizer.ggml.tokens")
+    vocab = as_int(get("vocab_size"))
+    if vocab is None and isinstance(tokens, Sequence) and not isinstance(tokens, str | bytes):
+        vocab = len(tokens)
+    return ModelConfig(
+        model_type=arch,
+        architecture=arch,
+        layers=None if blocks is None else max(0, blocks - nextn) or None,
+        hidden=as_int(get("embedding_length")),
+        vocab=vocab,
+        experts=as_int(get("expert_count")),
+        experts_per_token=as_int(get("expert_used_count")),
+        nextn_layers=nextn,
+        kv_shared_layers=max(0, as_int(get("attention.shared_kv_layers")) or 0),
+        text=MappingProxyType(_gguf_text(metadata, arch)),
+    )
+
+
+def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The language model's configuration: the nested one over the top level's values, or the flat one."""
+    for key in TEXT_CONFIG_KEYS:
+        nested = config.get(key)
+        if isinstance(nested, Mapping):
+            inner = text_config(nested)
+            if key == "thinker_config" or any(k in inner for k in (*LAYER_KEYS, *HIDDEN_KEYS)):
+                return {**config, **inner}
+    return config
+
+
+def as_int(value: Any) -> int | None:
+    """`value` as an integer if it is one (3, 3.0), else None; booleans are not numbers."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None
+
+
+def ints(value: Any) -> Iterator[int]:
+    """The integers of a list value; nothing for anything else."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            if (number := as_int(item)) is not None:
+                yield number
+
+
+def _first(config: Mapping[str, Any], keys: Sequence[str]) -> int | None:
+    for key in keys:
+        if (value := as_int(config.get(key))) is not None:
+            return value
+    return None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _moe_parts(text: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield text
+    for key in ("ffn_config", "moe_config", "moe"):
+        nested = text.get(key)
+        if isinstance(nested, Mapping):
+            yield nested
+
+
+def _experts(text: Mapping[str, Any]) -> tuple[int | None, tuple[int, ...]]:
+    for part in _moe_parts(text):
+        for key in EXPERT_KEYS:
+            if (value := as_int(part.get(key))) is not None:
+                return value, ()
+            if listed := tuple(ints(part.get(key))):
+                return max(listed), listed
+    return None, ()
+
+
+def _experts_per_token(text: Mapping[str, Any]) -> int | None:
+    for part in _moe_parts(text):
+        for key in EXPERTS_PER_TOKEN_KEYS:
+            if (value := as_int(part.get(key))) is not None:
+                return value
+            if listed := set(ints(part.get(key))):
+                return listed.pop() if len(listed) == 1 else None
+    return None
+
+
+def _tie(config: Mapping[str, Any], text: Mapping[str, Any]) -> tuple[bool | None, bool]:
+    nested = [value for key in TEXT_CONFIG_KEYS if isinstance(value := config.get(key), Mapping)]
+    flags = {
+        bool(value)
+        for part in (config, text, *nested)
+        for key in TIE_KEYS
+        if isinstance(value := part.get(key), bool | int)
+    }
+    if len(flags) == 1:
+        return flags.pop(), False
+    return None, len(flags) > 1
+
+
+def _loops(text: Mapping[str, Any]) -> tuple[int, bool]:
+    losses = text.get("loop_loss_weights")
+    if isinstance(losses, list) and losses:
+        return len(losses) + 1, False
+    loops = _first(text, LOOP_KEYS)
+    if loops is not None:
+        return max(1, loops), False
+    if as_int(text.get("loop_window_size")) is not None:
+        return 2, True
+    return 1, False
+
+
+def _quantization(config: Mapping[str, Any], text: Mapping[str, Any]) -> Quantization | None:
+    for part in (config, text):
+        for key in ("quantization", "quantization_config", "compression_config"):
+            found = part.get(key)
+            if isinstance(found, Mapping) and found:
+                return _quantization_of(found)
+    return None
+
+
+def _quantization_of(found: Mapping[str, Any]) -> Quantization:
+    bits = as_int(found.get("bits"))
+    group_size = as_int(found.get("group_size"))
+    overrides = [value for value in found.values() if isinstance(value, Mapping) and "bits" in value]
+    exempt = any(value is False for key, value in found.items() if "." in key)
+    mixed = exempt or any(
+        (value.get("bits"), value.get("group_size", group_size)) != (bits, group_size) for value in overrides
+    )
+    mode = _text(found.get("mode")) or _text(found.get("quant_method"))
+    if not mode and bits is not None:
+        mode = "affine"
+    return Quantization(bits, group_size, mode, mixed)
+
+
+def _gguf_text(metadata: Mapping[str, Any], arch: str) -> dict[str, Any]:
+    """GGUF keys under the names that Hugging Face configurations use."""
+    names = {
+        "block_count": "num_hidden_layers",
+        "embedding_length": "hidden_size",
+        "attention.head_count": "num_attention_heads",
+        "attention.head_count_kv": "num_key_value_heads",
+        "attention.key_length": "head_dim",
+        "attention.value_length": "v_head_dim",
+        "attention.sliding_window": "sliding_window",
+        "attention.sliding_window_pattern": "sliding_window_pattern",
+        "attention.kv_lora_rank": "kv_lora_rank",
+        "attention.shared_kv_layers": "num_kv_shared_layers",
+        "rope.dimension_count": "qk_rope_head_dim",
+        "full_attention_interval": "full_attention_interval",
+        "ssm.conv_kernel": "ssm_conv_kernel",
+        "ssm.inner_size": "ssm_inner_size",
+        "ssm.state_size": "ssm_state_size",
+        "ssm.group_count": "ssm_group_count",
+        "ssm.time_step_rank": "ssm_time_step_rank",
+    }
+    found = {
+        ours: metadata[f"{arch}.{theirs}"] for theirs, ours in names.items() if f"{arch}.{theirs}" in metadata
+    }
+    return {"model_type": arch, **found}
