@@ -1,0 +1,153 @@
+import pytest
+
+from workbench.prediction.apple_chips import APPLE
+from workbench.prediction.ceiling import BandwidthKind
+from workbench.prediction.chips import figures_for
+
+GIB = 2**30
+
+
+def gbps(*args, **named) -> list[float]:
+    return [figure.gbps for figure in figures_for(*args, **named).figures]
+
+
+@pytest.mark.parametrize(
+    ("device", "cores", "memory", "expected"),
+    [
+        ("Apple M1", 8, 16, [68.25, 68.256]),
+        ("Apple M1 Max", 32, 64, [400, 409.6]),
+        ("Apple M2 Ultra", 60, 128, [800, 819.2]),
+        ("Apple M3", 10, 24, [100, 102.4]),
+        ("Apple M3 Pro", 18, 36, [150, 153.6]),
+        ("Apple M3 Max", 30, 36, [300, 307.2]),
+        ("Apple M3 Max", 40, 64, [400, 409.6]),
+        ("Apple M3 Ultra", 80, 512, [819, 819.2]),
+        ("Apple M4", 10, 32, [120]),
+        ("Apple M4 Pro", 20, 64, [273, 273.056]),
+        ("Apple M4 Max", 32, 36, [410, 409.584]),
+        ("Apple M4 Max", 40, 128, [546, 546.112]),
+        ("Apple M5", 10, 32, [153, 153.6]),
+        ("Apple M5 Pro", 20, 64, [307, 307.2]),
+        ("Apple M5 Max", 32, 36, [460, 460.8]),
+        ("Apple M5 Max", 40, 48, [614, 614.4]),
+        ("Apple M5 Ultra", 80, 512, [1200, 1228.8]),
+        ("Apple M6", 12, 16, [153]),
+        ("Apple M6", 12, 24, [170]),
+        ("Apple A18 Pro", 5, 8, [60]),
+    ],
+)
+def test_a_known_mac_has_its_published_figures(device, cores, memory, expected):
+    assert gbps(device, cores, memory * GIB) == expected
+
+
+def test_every_figure_carries_its_kind_and_its_source():
+    spec, theoretical = figures_for("Apple M4 Max", 40, 64 * GIB).figures
+    assert spec.kind is BandwidthKind.SPEC
+    assert "122211" in spec.source
+    assert theoretical.kind is BandwidthKind.THEORETICAL
+    assert theoretical.source == "Apple M4 Max: 512 bit x 8533 MT/s"
+    assert all(chip.source for chip in APPLE)
+
+
+def test_theoretical_figures_stay_within_three_percent_of_the_vendors():
+    for chip in APPLE:
+        for figure in chip.figures():
+            assert figure.gbps == pytest.approx(chip.spec_gbps, rel=0.03), chip.label
+
+
+def test_a_chip_without_bins_needs_no_core_count():
+    assert gbps("Apple M3 Ultra") == [819, 819.2]
+
+
+def test_the_core_count_decides_between_bins():
+    # a 36 GB M4 Max is the 410 GB/s bin, whatever a table says that has one figure for a chip
+    assert gbps("Apple M4 Max", 32) == [410, 409.584]
+    assert gbps("Apple M4 Max", 40) == [546, 546.112]
+
+
+def test_without_a_core_count_memory_decides_where_it_can():
+    assert gbps("Apple M3 Max", None, 96 * GIB) == [300, 307.2]
+    assert gbps("Apple M4 Max", None, 36 * GIB) == [410, 409.584]
+    assert gbps("Apple M5 Max", None, 128 * GIB) == [614, 614.4]
+
+
+@pytest.mark.parametrize(
+    ("device", "cores", "memory", "candidates"),
+    [
+        ("Apple M3 Max", None, None, [300, 400]),
+        ("Apple M5 Max", None, 48, [460, 614]),
+        ("Apple M6", 12, None, [153, 170]),
+        ("Apple M6", None, None, [153, 170]),
+    ],
+)
+def test_an_ambiguous_mac_is_a_question_with_its_candidates(device, cores, memory, candidates):
+    answer = figures_for(device, cores, memory * GIB if memory else None)
+    assert answer.figures == ()
+    assert "more than one bandwidth" in answer.question
+    assert [candidate.figures[0].gbps for candidate in answer.candidates] == candidates
+
+
+@pytest.mark.parametrize(
+    ("device", "cores", "memory"),
+    [
+        ("Apple M7", 12, 16),
+        ("Apple M4 Ultra", 80, 256),
+        ("Apple M6 Max", 40, 64),
+        ("Apple M2 Max", 45, 64),
+        ("Apple M6", 12, 48),
+        ("Apple M1 (Virtual)", 1, 8),
+        ("AMD EPYC", None, 8),
+        ("", None, None),
+        (None, None, None),
+        ("NVIDIA Something New", None, None),
+    ],
+)
+def test_an_unknown_chip_is_asked_about_and_never_extrapolated(device, cores, memory):
+    answer = figures_for(device, cores, memory * GIB if memory else None)
+    assert answer.figures == ()
+    assert "State a figure with its source" in answer.question
+
+
+def test_a_chip_that_never_shipped_is_said_to_be_none():
+    assert "never shipped" in figures_for("Apple M4 Ultra").question
+
+
+def test_a_device_name_cannot_write_to_the_terminal():
+    assert "\x1b" not in figures_for("Apple \x1b[31m").question
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [
+        ("NVIDIA H200", [4800]),
+        ("NVIDIA H100 80GB HBM3", [3350]),
+        ("NVIDIA H100 PCIe", [2000]),
+        ("NVIDIA A100-SXM4-80GB", [2039]),
+        ("NVIDIA GeForce RTX 4090", [1008]),
+        ("NVIDIA GB10", [273]),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", []),
+        ("NVIDIA H200 NVL", []),
+    ],
+)
+def test_an_nvidia_card_is_known_by_its_whole_name(device, expected):
+    assert gbps(device) == expected
+
+
+@pytest.mark.parametrize(
+    ("clock", "bits", "expected"),
+    [
+        (10501, 384, 1008.1),
+        (14001, 512, 1792.1),
+        (1593, 5120, 2039.0),
+        (2619, 5120, 3352.3),
+        (3201, 6144, 4916.7),
+    ],
+)
+def test_bus_width_times_clock_gives_the_theoretical_figure(clock, bits, expected):
+    assert gbps("NVIDIA Unheard Of", bus_width_bits=bits, memory_clock_mhz=clock) == [expected]
+
+
+def test_an_h200_has_both_figures_spec_first():
+    answer = figures_for("NVIDIA H200", bus_width_bits=6144, memory_clock_mhz=3201)
+    assert [figure.name for figure in answer.figures] == ["spec 4800 GB/s", "theoretical 4916.7 GB/s"]
+    assert gbps("NVIDIA GB10", bus_width_bits=0, memory_clock_mhz=0) == [273]
