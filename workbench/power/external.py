@@ -20,7 +20,7 @@ NAME = "external"
 COMMAND_TIMEOUT_S = 5.0
 MAX_W = 100_000.0
 NUMBER = re.compile(
-    r"(?<![\w.])(\d+(?:\.\d+)?|\.\d+)(?:[eE]([+-]?\d+))?\s*(kW|mW|W|watts?)?(?![\w.])", re.IGNORECASE
+    r"(?<![\w.-])(\d+(?:\.\d+)?|\.\d+)([eE][+-]?\d{1,2})?\s*(kW|mW|W|watts?)?(?![\w.])", re.IGNORECASE
 )
 UNITS = {"kw": 1000.0, "w": 1.0, "watt": 1.0, "watts": 1.0}
 
@@ -146,12 +146,17 @@ class Command:
 
 
 def watts_in(text: str) -> float | None:
-    """The first number of `text` in watts (`41.5`, `41.5 W`, `0.04 kW`, `41500 mW`); None without one."""
-    found = NUMBER.search(text)
-    if found is None:
+    """The watts that `text` states: `41.5`, `41.5 W`, `0.04 kW`, `41500 mW`.
+
+    The first number with a unit, else the only number there is; None when neither exists or several stand
+    there without a unit.
+    """
+    found = list(NUMBER.finditer(text))
+    united = [number for number in found if number.group(3)]
+    if not united and len(found) != 1:
         return None
-    number = float(found.group(1)) * 10.0 ** max(-30, min(30, int(found.group(2) or 0)))
-    unit = found.group(3) or "W"
-    factor = 1e-3 if unit[0] == "m" else 1e6 if unit[0] == "M" else UNITS[unit.lower()]
-    watts = number * factor
+    number = (united or found)[0]
+    unit = number.group(3) or "W"
+    factor = 1e-3 if unit[0] == "m" else UNITS.get(unit.lower(), math.inf)
+    watts = float(number.group(1) + (number.group(2) or "")) * factor
     return watts if 0 <= watts <= MAX_W else None

@@ -7,7 +7,7 @@ package's CPU total counts one of two dies: there the clusters are added up, or 
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import Any
 
@@ -20,6 +20,7 @@ PACKAGE = "zeus-apple-silicon"
 MODULE = "zeus_apple_silicon"
 BATCH_S = 2.2
 INTERVAL_S = 0.25
+ULTRA_NOTE = "two dies: the CPU rail is the sum of the clusters, or missing"
 ULTRA_CLUSTERS = 4  # two dies of at least one efficiency and one performance cluster each
 
 ALL = Row(
@@ -71,7 +72,7 @@ class IOReport:
     @property
     def rows(self) -> tuple[Row, ...]:
         """All rails together, and the GPU alone, which is published at every read."""
-        return (ALL, GPU)
+        return (replace(ALL, notes=(ULTRA_NOTE,)) if self.is_ultra else ALL, GPU)
 
     def open(self, sink: Sink, limit_s: float) -> Feed:
         """Start reading."""

@@ -7,7 +7,7 @@ window may differ; more than 5 % is flagged.
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.errors import PowerError
@@ -64,13 +64,22 @@ class Nvml:
     @property
     def rows(self) -> tuple[Row, ...]:
         """The energy counter, and instant power: one scope, two methods."""
-        area = f"GPU board {self.gpu}"
-        return (
-            Row("nvml", NAME, area, "energy counter", ("board",), Method.COUNTER, TICK_S, is_estimate=False,
-                never=("host",), watched=("board",)),
-            Row("nvml-instant", NAME, area, "instant power", ("board",), Method.TRAPEZOID, TICK_S,
-                is_estimate=False, never=("host",), watched=("board",)),
-        )  # fmt: skip
+        counter = Row(
+            key="nvml",
+            source=NAME,
+            area=f"GPU board {self.gpu}",
+            kind="energy counter",
+            parts=("board",),
+            never=("host",),
+            watched=("board",),
+            is_estimate=False,
+            method=Method.COUNTER,
+            cadence_s=TICK_S,
+        )
+        instant = replace(
+            counter, key="nvml-instant", kind="instant power", method=Method.TRAPEZOID, tells_throttle=True
+        )
+        return (counter, instant)
 
     def open(self, sink: Sink, limit_s: float) -> Feed:
         """Start reading."""

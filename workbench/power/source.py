@@ -4,6 +4,7 @@ A row states its scope; rows of different scope stand side by side and are never
 here: arithmetic over a window is `window.py`, claims are `claim.py`.
 """
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -39,6 +40,7 @@ class Row:
     usual: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
+    tells_throttle: bool = False
     version: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -53,6 +55,11 @@ class Row:
     def missing(self, rails: Collection[str]) -> list[str]:
         """Rails of this row that `rails` lacks, and what the row never sees."""
         return [rail for rail in (*self.parts, *self.never) if rail not in rails]
+
+    @property
+    def is_typed(self) -> bool:
+        """One figure that a person typed: nothing new is ever published."""
+        return math.isinf(self.cadence_s)
 
     @property
     def window_needed_s(self) -> float:
