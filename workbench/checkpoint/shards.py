@@ -72,12 +72,12 @@ def _other_layout(present: Collection[str], named: set[str]) -> list[str]:
 
 def _by_index(candidates: list[str], named: set[str]) -> Choice:
     choice = Choice([name for name in candidates if name in named])
-    meant = {shard.set for name in named if (shard := _shard(name))}
+    meant = {shard.set for name in named if (shard := shard_of(name))}
     stems = {stem for stem, _ in meant}
     for name in candidates:
         if name in named:
             continue
-        shard = _shard(name)
+        shard = shard_of(name)
         if shard and shard.set not in meant and shard.set[0] in stems:
             choice.beside[name] = "a stale shard: the index names another set"
         else:
@@ -92,7 +92,7 @@ def _by_name(candidates: list[str]) -> Choice:
     choice = Choice([])
     sets: dict[tuple[str, int], list[Shard]] = {}
     for name in candidates:
-        if shard := _shard(name):
+        if shard := shard_of(name):
             sets.setdefault(shard.set, []).append(shard)
         else:
             choice.counted.append(name)
@@ -131,7 +131,8 @@ class Shard(NamedTuple):
     number_at: tuple[int, int]
 
 
-def _shard(name: str) -> Shard | None:
+def shard_of(name: str) -> Shard | None:
+    """The place in a set that a file name like `model-00001-of-00004.safetensors` gives, None for others."""
     match = _SHARD.fullmatch(name)
     if match is None or not 0 < int(match[3]) <= _SHARD_LIMIT:
         return None
