@@ -208,7 +208,7 @@ def _located(entries: list[_Entry], data_bytes: int, alignment: int, name: str, 
     starts = sorted({entry.offset for entry in entries})
     after = dict(zip(starts, [*starts[1:], data_bytes], strict=True))
     header = GgufHeader({}, [])
-    spans = []
+    spans: list[Span] = []
     unknown = set()
     unfit = []
     for entry in entries:
@@ -222,7 +222,7 @@ def _located(entries: list[_Entry], data_bytes: int, alignment: int, name: str, 
         header.tensors.append(
             Tensor(entry.name, ggml.type_name(entry.type_id), entry.dims[::-1], nbytes, file)
         )
-        spans.append(Span(entry.offset, entry.offset + nbytes, entry.name))
+        spans.append((entry.offset, entry.offset + nbytes, entry.name))
     header.findings += check_spans(spans, data_bytes, name, alignment)
     if unknown:
         types = ", ".join(str(type_id) for type_id in sorted(unknown)[:20])

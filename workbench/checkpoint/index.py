@@ -6,6 +6,7 @@ a count and a digest per file; the names are read again only where a digest disa
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,25 +43,25 @@ class Index:
 
 def names_of(names: Iterable[str]) -> Names:
     """The digest of some distinct tensor names."""
-    hashes = [hash(name) for name in names]
+    hashes = list(map(hash, names))
     return Names(len(hashes), sum(hashes))
 
 
 def read_index(path: Path) -> Index:
     """The index in the file at `path`; CheckpointError where it is not one."""
-    counts: dict[str, int] = {}
-    digests: dict[str, int] = {}
+    tallies: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     total_size = None
     for name, value in _members(_text(path), path.name):
         if isinstance(value, str):
-            counts[value] = counts.get(value, 0) + 1
-            digests[value] = digests.get(value, 0) + hash(name)
+            tally = tallies[value]
+            tally[0] += 1
+            tally[1] += hash(name)
         elif name == "metadata" and isinstance(value, dict):
             size = value.get("total_size")
             total_size = int(size) if isinstance(size, int | float) and 0 <= size < 2**63 else None
-    if not counts:
+    if not tallies:
         raise CheckpointError(f"{visible(path.name)} has no weight_map", code="index_unreadable")
-    return Index({file: Names(counts[file], digests[file]) for file in counts}, total_size)
+    return Index({file: Names(*tally) for file, tally in tallies.items()}, total_size)
 
 
 def read_weight_map(path: Path) -> Iterator[tuple[str, str]]:
@@ -85,6 +86,7 @@ def _text(path: Path) -> str:
 
 def _members(text: str, name: str) -> Iterator[tuple[str, object]]:
     """The pairs of weight_map (both texts) and the other members of the index (name, no text)."""
+    escaped = "\\" in text
     at = _token(text, 0, "{", name)
     if _next(text, at) == "}":
         return
@@ -93,12 +95,15 @@ def _members(text: str, name: str) -> Iterator[tuple[str, object]]:
         at = _token(text, at, ":", name)
         if key == "weight_map":
             at = _token(text, at, "{", name)
-            while pair := _PAIR.match(text, at):
-                at = pair.end()
-                yield _unescaped(pair[1], name), _unescaped(pair[2], name)
-                if pair[3] == "}":
+            for pair in _PAIR.finditer(text, at):
+                if pair.start() != at:
                     break
-            else:
+                at = pair.end()
+                tensor, file, after = pair.groups()
+                yield (_unescaped(tensor, name), _unescaped(file, name)) if escaped else (tensor, file)
+                if after == "}":
+                    break
+            if text[at - 1] != "}":
                 if _next(text, at) != "}":
                     raise _unreadable(name, f"its weight_map breaks off or is malformed at character {at:,}")
                 at = _token(text, at, "}", name)
@@ -111,8 +116,6 @@ def _members(text: str, name: str) -> Iterator[tuple[str, object]]:
 
 
 def _unescaped(raw: str, name: str) -> str:
-    if "\\" not in raw:
-        return raw
     try:
         value: str = json.loads(f'"{raw}"', strict=False)
     except ValueError:

@@ -168,14 +168,15 @@ def _tensors_of(entries: dict[str, Any], data_bytes: int, name: str, file: int, 
             continue
         nbytes = end - start
         needed = form[2]
-        tensor = Tensor(tensor_name, form[0], form[1], nbytes if needed != nbytes else needed, file)
-        tensors.append(tensor)
-        spans.append(Span(start, end, tensor_name))
-        if needed != nbytes:
-            if needed is None:
-                unknown.add(form[0])
-            else:
-                mismatched.append(tensor)
+        spans.append((start, end, tensor_name))
+        if needed == nbytes:
+            tensors.append(Tensor(tensor_name, form[0], form[1], needed, file))
+            continue
+        tensors.append(Tensor(tensor_name, form[0], form[1], nbytes, file))
+        if needed is None:
+            unknown.add(form[0])
+        else:
+            mismatched.append(tensors[-1])
     shown = visible(name)
     if malformed:
         raise CheckpointError(
