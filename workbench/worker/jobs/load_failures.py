@@ -33,16 +33,16 @@ _CASES = (
     _Case(
         json.JSONDecodeError,
         "",
-        "config_not_json",
-        "A JSON file of {name} is not valid JSON: {text}",
-        "Download config.json and the tokenizer's files again.",
+        "tokenizer_broken",
+        "A JSON file beside config.json of {name} is not valid JSON: {text}",
+        "Download the tokenizer's files again.",
     ),
     _Case(
         UnicodeDecodeError,
         "",
-        "config_not_json",
-        "A JSON file of {name} is not UTF-8 text.",
-        "Download config.json and the tokenizer's files again.",
+        "tokenizer_broken",
+        "A JSON file beside config.json of {name} is not UTF-8 text.",
+        "Download the tokenizer's files again.",
     ),
     _Case(
         KeyError,
@@ -139,7 +139,7 @@ _CASES = (
         ValueError,
         r"Received (\d+) parameters not in model",
         "weights_extra",
-        "{name} holds {0} tensors that mlx-lm's model has no place for.",
+        "{name} holds tensors that mlx-lm's model has no place for ({0} in number).",
         "Weights and config.json do not belong together, or this mlx-lm is too old: upgrade mlx-lm.",
     ),
     _Case(

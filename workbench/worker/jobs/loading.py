@@ -15,6 +15,7 @@ from typing import Any
 from workbench.errors import WorkbenchError, WorkerError
 from workbench.worker.jobs.load_failures import in_words
 from workbench.worker.jobs.prose import PROSE
+from workbench.worker.log import escaped
 
 
 @dataclass(frozen=True)
@@ -83,26 +84,40 @@ def _check_files(path: Path) -> None:
     if not path.is_dir():
         what = "is a file, not a directory" if path.exists() else "does not exist"
         raise WorkerError(
-            f"The checkpoint directory {path} {what}.",
+            f"The checkpoint directory {escaped(str(path))} {what}.",
             "Give the directory that holds config.json and the safetensors files.",
             code="checkpoint_missing",
         )
-    with _failures_in_words(path):
-        config = json.loads((path / "config.json").read_text("utf-8"))
-        if not isinstance(config, dict):
-            raise WorkerError(
-                f"config.json in {path} holds no JSON object.",
-                "Download the checkpoint's config.json again.",
-                code="config_not_json",
-            )
-    if config.get("model_file") is not None:
+    if _read_config(path).get("model_file") is not None:
         raise WorkerError(
-            f"The checkpoint {path.name} brings its own Python code, which is not run here.",
+            f"The checkpoint {escaped(path.name, 80)} brings its own Python code, which is not run here.",
             "Choose a checkpoint whose architecture mlx-lm knows.",
             code="custom_code",
         )
     for shard in sorted(path.glob("model*.safetensors")):
         _check_shard(shard)
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    file, problem = path / "config.json", "is no JSON object"
+    try:
+        if not file.is_file():  # a named pipe would hang
+            raise FileNotFoundError(str(file))
+        raw = file.read_bytes()
+        if raw.startswith(b"\xef\xbb\xbf"):
+            problem = "begins with a byte-order mark, which mlx-lm cannot read"
+        config = json.loads(raw.decode("utf-8"))
+    except ValueError:  # not JSON, or not UTF-8
+        config = None
+    except OSError as error:
+        raise in_words(error, path) from error
+    if isinstance(config, dict):
+        return config
+    raise WorkerError(
+        f"config.json of {escaped(path.name, 80)} {problem}.",
+        "Download config.json again.",
+        code="config_not_json",
+    )
 
 
 def _check_shard(shard: Path) -> None:
@@ -115,7 +130,7 @@ def _check_shard(shard: Path) -> None:
             return
         problem = "is no regular file" if not stat.S_ISREG(found.st_mode) else "is empty or cut off"
     raise WorkerError(
-        f"The weight file {shard.name} {problem}.",
+        f"The weight file {escaped(shard.name, 80)} {problem}.",
         "Download it again.",
         code="weights_unreadable",
     )
