@@ -81,10 +81,10 @@ class TraceRequest(Message, frozen=True):
 
 
 class DamageRequest(Message, frozen=True):
-    """Damage chosen tensors of a loaded model, run one step, and say whether a logit moved."""
+    """Damage groups of tensors of a local checkpoint, one after the other, and look at one real step each."""
 
     path: str
-    groups: dict[str, list[str]]  # label -> parameter names
+    groups: dict[str, list[str]]  # label -> names of tensors in the file
     seed: int = 0
 
 
@@ -214,10 +214,18 @@ class Traced(Message, frozen=True):
 
 
 class Damaged(Message, frozen=True):
-    """What damaging one group did to the next token's logits."""
+    """What damaging one part of a group did to the next token's logits.
+
+    `part` is how the graph says the step reads it: read, chosen experts, other experts, looked-up rows, other
+    rows, never read, not loaded; `expected` whether a logit should move then. `max_change` is the largest
+    change by noise; None where a logit was no number any more.
+    """
 
     label: str
-    parameters: int
+    part: str
+    tensors: int
+    damaged_bytes: int
+    expected: bool
     moved: bool
     max_change: float | None = None
 

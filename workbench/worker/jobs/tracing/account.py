@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from workbench.witness.result import GraphReading, TensorRead
-from workbench.worker.jobs.tracing.loading import Built, Header
+from workbench.worker.jobs.tracing.headers import Header
+from workbench.worker.jobs.tracing.loading import Built
 from workbench.worker.jobs.tracing.reads import Read, reads
 from workbench.worker.jobs.tracing.stepping import Step
 
@@ -14,8 +15,8 @@ def account(headers: Sequence[Header], built: Built, step: Step, context: int) -
     """The step's reads, tensor by tensor.
 
     Bytes of a tensor = its bytes in the file x the part of it that became a parameter x the share of the
-    parameter that the step reads. A parameter's resident bytes are divided among the tensors that it was
-    made of by their bytes in the file.
+    parameter that the step reads; a row looked up in a table that is read in full counts no second time. A
+    parameter's resident bytes are divided among the tensors it was made of by their bytes in the file.
     """
     found = reads(step.graph, [step.logits], len(step.parameters))
     by_parameter = dict(zip(step.parameters, found, strict=False))
@@ -50,11 +51,13 @@ def account(headers: Sequence[Header], built: Built, step: Step, context: int) -
 def _row(header: Header, used: list[tuple[Read, float, float]]) -> TensorRead:
     if not used:
         return TensorRead(header.name, "dropped", 0, 0, 0, 0)
+    kind = min((read.kind for read, _, _ in used), key=_KINDS.index)
+    rows = 0.0 if kind == "full" else sum(part * read.rows for read, part, _ in used)
     return TensorRead(
         header.name,
-        min((read.kind for read, _, _ in used), key=_KINDS.index),
+        kind,
         _whole(header.nbytes * sum(part * read.share for read, part, _ in used)),
-        _whole(header.nbytes * sum(part * read.rows for read, part, _ in used)),
+        _whole(header.nbytes * rows),
         _whole(sum(memory for _, _, memory in used)),
         max(read.times for read, _, _ in used),
     )

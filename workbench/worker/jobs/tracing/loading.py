@@ -12,19 +12,10 @@ from typing import Any
 from unittest import mock
 
 from workbench.worker.jobs.tracing.graph import Graph, origins
+from workbench.worker.jobs.tracing.headers import Header
 
 Origin = dict[str, float]
 """What an array was made of: {tensor of the file: the part of it that went in}."""
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """One tensor of the file, as its header describes it."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    nbytes: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Real steps with damaged weights: what the damage job is made of."""
