@@ -71,6 +71,7 @@ def materialize(name: str, directory: Path, *, tokenizer: bool = True) -> Path:
     """
     described = fixture(name)
     if gguf := described.get("gguf"):
+        directory.mkdir(parents=True, exist_ok=True)
         path = directory / gguf["name"]
         write_gguf(path, gguf["kv"], gguf["tensors"], version=gguf["version"], alignment=gguf["alignment"])
         return path

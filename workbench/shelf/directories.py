@@ -1,0 +1,84 @@
+"""Checkpoints below directories that the user names: any nesting, LM Studio's publisher/model included."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.checkpoint.files import text_name
+from workbench.checkpoint.gguf_set import is_projector, models_in
+from workbench.checkpoint.listing import Listing, list_directory
+from workbench.errors import CheckpointError
+from workbench.shelf.cache import is_repository_folder, repository_snapshots
+
+DEPTH_LIMIT = 6
+FOLDER_LIMIT = 20_000
+"""Bounds of a search: a `--models /` ends in seconds, not in hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a checkpoint seems to lie, and what to call it: its path below the directory it was found in."""
+
+    name: str
+    path: Path
+    revision: str | None = None
+
+
+def places(directory: Path) -> Iterator[Place]:
+    """Every checkpoint below `directory` (itself included), in name order, found lazily.
+
+    A directory with weights is one checkpoint and is not searched further; each GGUF model in it is one of
+    its own. Links are followed once: no directory is entered twice.
+    """
+    root = directory.expanduser().absolute()
+    seen: set[tuple[int, int]] = set()
+    yield from _below(root, root, DEPTH_LIMIT, seen)
+
+
+def _below(folder: Path, root: Path, depth: int, seen: set[tuple[int, int]]) -> Iterator[Place]:
+    try:
+        status = folder.stat()
+        listing = list_directory(folder)
+    except (OSError, CheckpointError):
+        return
+    identity = (status.st_dev, status.st_ino)
+    if identity in seen or len(seen) >= FOLDER_LIMIT:
+        return
+    seen.add(identity)
+    name = text_name(folder.relative_to(root).as_posix()) if folder != root else text_name(root.name)
+    if is_repository_folder(folder):
+        for snapshot in repository_snapshots(folder):
+            yield Place(snapshot.repository, snapshot.path, snapshot.revision)
+        return
+    if "model_index.json" in listing.names:
+        return  # a diffusion pipeline: its parts decode nothing
+    here = list(_here(folder, name, listing))
+    yield from here
+    if here or depth == 0:
+        return
+    for inner in _folders(folder):
+        yield from _below(inner, root, depth - 1, seen)
+
+
+def _here(folder: Path, name: str, listing: Listing) -> Iterator[Place]:
+    if listing.safetensors or ("config.json" in listing.names and _has_weights(listing)):
+        yield Place(name, folder)
+        return
+    models = [path for path in models_in(listing) if not is_projector(path.name)]
+    for path in models:
+        yield Place(name if len(models) == 1 else f"{name}/{text_name(path.name)}", path)
+
+
+def _has_weights(listing: Listing) -> bool:
+    index = any(name.endswith(".safetensors.index.json") for name in listing.names)
+    pickles = any(name.endswith((".bin", ".pth", ".pt")) and "/" not in name for name in listing.others)
+    return index or pickles
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        return [Path(entry.path) for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
+    except OSError:
+        return []
