@@ -41,7 +41,7 @@ class Settings:
     """`cooldown_s = 0`: seconds of rest between repeats, 0 to 3,600."""
 
     hz: float | None = None
-    """`hz = 2`: how often the screen paints a running measurement, 0.2 to 10. Default: 4 locally, 2 over SSH."""
+    """`hz = 2`: how often the screen paints a run, 0.2 to 10 times a second. Default: 4, over SSH 2."""
 
     theme: str = "dark"
     """`theme = "dark"`: dark, light (for a projector) or high-contrast."""

@@ -165,9 +165,13 @@ def private_command(argv: Sequence[str], home: Path | None = None) -> list[str]:
     """The command as records keep it: the program's bare name, and `~` for the home directory everywhere."""
     if not argv:
         return []
-    place = str(home or Path.home())
-    resolved = str((home or Path.home()).resolve())
-    return [Path(argv[0]).name, *(_without_home(_without_home(word, place), resolved) for word in argv[1:])]
+    return [Path(argv[0]).name, *(private_text(word, home) for word in argv[1:])]
+
+
+def private_text(text: str, home: Path | None = None) -> str:
+    """The text with `~` for the home directory, by its name and by where links lead."""
+    place = home or Path.home()
+    return _without_home(_without_home(text, str(place)), str(place.resolve()))
 
 
 def _without_home(word: str, home: str) -> str:
@@ -176,7 +180,7 @@ def _without_home(word: str, home: str) -> str:
     parts = word.split(home)
     joined = parts[0]
     for part in parts[1:]:
-        ends_here = not part or part[0] in "/,:;= "
+        ends_here = not part or not (part[0].isalnum() or part[0] in "_-")
         joined += ("~" if ends_here else home) + part
     return joined
 

@@ -3,20 +3,19 @@
 Data and pure questions about it. No process, no file and no clock belong here.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 from uuid import uuid4
 
 from workbench.accounting.count import Count
-from workbench.accounting.ruling import weight_bytes_by_rule
+from workbench.accounting.ruling import Ruling, weight_bytes_by_rule
 from workbench.checkpoint.checkpoint import Checkpoint, State
 from workbench.errors import CheckpointError, UsageError
 from workbench.ledger.record import FitEstimate, Witness
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.worker.messages import DecodeRequest
 
-RULES = ("count", "seed", "whole-file", "all-bytes")
+RULES = tuple(str(ruling) for ruling in Ruling)
 """The rules that `--rule` knows; the first is the one to use."""
 
 InForce = Literal["count", "graph", "override"]
@@ -60,8 +59,8 @@ class Plan:
     """One run group's plan: stamp and count are behind it, the prediction is yet to come.
 
     `bandwidths` are the figures that make ceilings, the principal one first. `graph_bytes` is the graph
-    witness's bytes per token when the graph is in force; `witness` is its row in the record. `overrides` are
-    the applied corrections, and `count_without_overrides` the count as it was before them.
+    witness's bytes per token when the graph is in force; `witness` is its row in the record. Overrides are in
+    the count already.
     """
 
     checkpoint: Checkpoint
@@ -75,8 +74,6 @@ class Plan:
     command: tuple[str, ...] = ()
     graph_bytes: int | None = None
     witness: Witness = field(default_factory=Witness)
-    overrides: tuple[Mapping[str, Any], ...] = ()
-    count_without_overrides: Count | None = None
     fit_estimate: FitEstimate | None = None
     page_cache: str = "unknown"  # cold, warm, unknown
 
@@ -87,7 +84,7 @@ class Plan:
     @property
     def in_force(self) -> InForce:
         """What decides the bytes under the rule `count`: an override, else the graph, else the count."""
-        if self.overrides:
+        if self.count.overrides:
             return "override"
         return "count" if self.graph_bytes is None else "graph"
 
@@ -98,8 +95,17 @@ class Plan:
 
     def weight_bytes_by(self, rule: str) -> int:
         """Weight bytes per token by any of `RULES`."""
-        graph = None if self.overrides else self.graph_bytes
-        return weight_bytes_by_rule(rule, self.checkpoint, self.count, graph_bytes=graph)
+        return weight_bytes_by_rule(rule, self.checkpoint, self.count, self.graph_bytes)
+
+    @property
+    def needed_bytes(self) -> int:
+        """What the run needs in memory: the resident weights and the context at its end."""
+        return self.count.resident_bytes + self.context_bytes(self.end_tokens)
+
+    @property
+    def end_tokens(self) -> int:
+        """Tokens in the context when the last one is decoded."""
+        return self.settings.prompt_tokens + self.settings.max_tokens
 
     @property
     def decode_request(self) -> DecodeRequest:
@@ -137,7 +143,7 @@ def require_runnable(plan: Plan) -> None:
             "Choose a safetensors checkpoint of the same model.",
             code="checkpoint_not_loadable",
         )
-    if count.refusal is not None and not plan.overrides:
+    if count.refusal is not None:
         raise CheckpointError(
             f"{checkpoint.name} has no honest count: {count.refusal.message}",
             "Run `workbench audit` on it and correct the tensors with an override file.",

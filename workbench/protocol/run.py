@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from workbench.analysis.rates import plausible_tps
 from workbench.ledger.record import LockedPrediction, NamedPrediction, Record
-from workbench.protocol.plan import Plan
+from workbench.protocol.plan import Plan, RunSettings
 from workbench.worker import messages as m
 
 PLOT_POINTS = 600
@@ -113,7 +113,8 @@ def fold(run: Run, report: m.Report) -> Run:
         case m.Progress():
             return _progressed(run, report)
         case m.RepeatDone():
-            return replace(run, phase=Phase.COOLING, repeats=(*run.repeats, report.repeat), now=None)
+            phase = _after_repeat(run.plan.settings, report.repeat.index)
+            return replace(run, phase=phase, repeats=(*run.repeats, report.repeat), now=None)
         case m.Idle():
             return replace(run, phase=Phase.ENERGY, idle=report)
         case m.EnergyWindow():
@@ -121,7 +122,7 @@ def fold(run: Run, report: m.Report) -> Run:
         case m.Finished():
             return replace(run, finished=True, now=None)
         case m.Failed():
-            return replace(run, failure=report, now=None)
+            return replace(run, failure=report)
         case _:
             return run
 
@@ -136,7 +137,16 @@ def _progressed(run: Run, report: m.Progress) -> Run:
     )
     points = run.points if point.tps_now is None else (*run.points, point)[-PLOT_POINTS:]
     text = (run.text + report.text)[-TEXT_CHARS:]
-    return replace(run, phase=Phase.DECODING, repeat_index=report.index, now=point, points=points, text=text)
+    # The energy pass counts as one repeat more than were asked for.
+    in_energy_pass = report.index >= run.plan.settings.repeats
+    phase = Phase.ENERGY if in_energy_pass else Phase.DECODING
+    return replace(run, phase=phase, now=point, points=points, text=text)
+
+
+def _after_repeat(settings: RunSettings, index: int) -> Phase:
+    if settings.energy_min_s <= 0 or index + 1 < settings.repeats:
+        return Phase.COOLING
+    return Phase.IDLE if settings.idle_s > 0 else Phase.ENERGY
 
 
 _STEP_OF = {

@@ -1,0 +1,278 @@
+"""One run group from worker to record: prepare, lock, measure, or cancel. Both doors drive this class.
+
+The order is the protocol's: nothing is sent to the worker before the prediction is on disk. Asyncio only, no
+threads; nothing is timed here.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol, Self
+
+from msgspec.structs import replace as revised
+
+from workbench.errors import LedgerError, PredictionMissingError, UsageError, WorkbenchError, WorkerError
+from workbench.ledger.record import Record
+from workbench.locations import ledger_path, locks_dir
+from workbench.machine.memory import warning_now
+from workbench.machine.stamp import Facts, facts
+from workbench.power.choice import Choice
+from workbench.power.choice import look as look_for_power
+from workbench.protocol.awake import Awake
+from workbench.protocol.dossier import Dossier
+from workbench.protocol.energy import EnergyPass
+from workbench.protocol.plan import Plan, require_runnable
+from workbench.protocol.recording import Status, completed, with_energy
+from workbench.protocol.run import Phase, Run, fold
+from workbench.protocol.watch import Watch
+from workbench.worker.client import Worker
+from workbench.worker.messages import DecodeRequest, Failed, Loading, Ready, Report, Request, Stamp
+
+
+class WorkerProcess(Protocol):
+    """What a measurement needs of a worker; `worker.client.Worker` outside tests."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+
+    async def send(self, request: Request) -> None:
+        """Send the one request."""
+
+    def reports(self) -> AsyncIterator[Report]:
+        """Its reports up to the end; WorkerError when it dies."""
+
+    async def stop(self) -> None:
+        """End it within a second."""
+
+
+class Measurement:
+    """One run group: `prepare`, `lock` (again before load, if corrected), `measure`; `close` always.
+
+    `on_change` gets every new `Run`. `power` is what an energy pass may use (default: what is found here).
+    `spawn`, `watch`, `ledger` and `locks` are there for tests and for other places than the user's own.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        on_change: Callable[[Run], None] | None = None,
+        power: Choice | None = None,
+        spawn: Callable[[str], Awaitable[WorkerProcess]] = Worker.start,
+        watch: Watch | None = None,
+        ledger: Path | None = None,
+        locks: Path | None = None,
+    ) -> None:
+        self.run = Run(plan)
+        self.energy = EnergyPass(power or look_for_power(), plan.settings)
+        self._on_change = on_change
+        self._spawn = spawn
+        self._watch = watch or Watch()
+        self._dossier = Dossier(plan, ledger or ledger_path(), locks or locks_dir())
+        self._awake = Awake()
+        self._worker: WorkerProcess | None = None
+        self._reports: AsyncIterator[Report] | None = None
+        self._facts: Facts | None = None
+        self._asked = False
+        self._cancelled: str | None = None
+        self._ended = asyncio.Event()
+
+    @property
+    def plan(self) -> Plan:
+        """What is measured and how."""
+        return self.run.plan
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody has cancelled it."""
+        return self._cancelled is not None
+
+    async def look(self, stamp: Stamp | None = None) -> None:
+        """Stamp the machine and read what the ledger knows; `prepare` does it, a ladder before it locks.
+
+        `stamp` is another worker's, for a run that is locked before it has a worker of its own.
+        """
+        if stamp is not None:
+            self._become(replace(self.run, stamp=stamp))
+        if self._facts is None:
+            self._facts = await facts()
+            await self._watch.look()
+        try:
+            self._dossier.learn(self._facts, self.run.stamp)
+        except LedgerError as error:
+            self._notice(error.message)
+
+    async def prepare(self) -> None:
+        """Start the worker and wait until its libraries are loaded; the model is not touched.
+
+        Raises CheckpointError before anything is started, WorkerError when the worker cannot work. Returns
+        early, without a stamp, when the measurement is cancelled meanwhile.
+        """
+        require_runnable(self.plan)
+        self._worker = await self._spawn("decode")
+        self._reports = self._worker.reports()
+        await self.look()
+        if self._cancelled is not None:
+            await self._worker.stop()
+            return
+        report = await anext(self._reports, None)
+        if isinstance(report, Failed):
+            raise WorkerError(report.message, report.hint, code=report.code)
+        if not isinstance(report, Ready):
+            return
+        self._fold(report)
+        await self.look()  # once more: which runs were this machine's is known only now
+        self._warn_of_memory(self._worker.pid)
+        if self._dossier.locked is not None:  # locked before the worker was there: its stamp goes in too
+            self._dossier.write(self.run, self._watch.fields)
+
+    def lock(self, predictions: Sequence[tuple[str, float]], by: str | None = None) -> None:
+        """Lock named predictions in tok/s: on disk, with their UTC time, when this returns.
+
+        Until the run begins another call corrects them; both stay in the record. Raises
+        PredictionMissingError without a number, UsageError for one that is none or that comes too late, and
+        LedgerError when the disk does not take it.
+        """
+        if self._asked:
+            raise UsageError(
+                "The run has begun: its prediction stands.",
+                "Start another run to predict again.",
+                code="locked",
+            )
+        locked = self._dossier.predict(predictions, by, self.run, self._watch.fields)
+        self._become(
+            replace(self.run, phase=Phase.LOCKED, predictions=locked.predictions, locks=locked.locks)
+        )
+
+    async def measure(self) -> Record:
+        """Load, warm up, measure, record: the record as it stands in the ledger, whatever came of the run.
+
+        A worker that fails or dies gives a `failed` record, `cancel` a `cancelled` one. Raises
+        PredictionMissingError without a lock, UsageError for a second call, LedgerError when the ledger does
+        not take the record (`run.record` has it then).
+        """
+        if self._dossier.locked is None:
+            raise PredictionMissingError(
+                "Nobody has predicted this run: it is not measured.", "Say a number in tok/s first."
+            )
+        if self._asked:
+            raise UsageError("A lock is good for one run group.", "Start another run.", code="locked")
+        self._asked = True
+        try:
+            status, reason = await self._measured()
+        except asyncio.CancelledError:
+            self._cancelled = self._cancelled or "The run was cancelled."
+            await asyncio.shield(self._end(Status.CANCELLED, self._cancelled))
+            raise
+        except Exception as error:  # a fault of this program: the run still leaves its record
+            await self._end(Status.FAILED, f"A fault of the workbench: {type(error).__name__}: {error}")
+            raise
+        return await self._end(status, reason)
+
+    async def cancel(self, reason: str = "Cancelled by the user.") -> None:
+        """End the run now: within a second the worker is gone and a run that was locked is in the ledger."""
+        self._cancelled = self._cancelled or reason
+        if self._worker is not None:
+            await self._worker.stop()
+        if self._asked:
+            await self._ended.wait()
+        elif self._dossier.locked is not None:
+            self._asked = True
+            await self._end(Status.CANCELLED, f"{self._cancelled} The model was never loaded.")
+
+    async def close(self) -> None:
+        """Leave nothing behind: no process, and no lock without its record. A second call does nothing."""
+        if not self._ended.is_set():
+            await self.cancel("Closed before the run had ended.")
+        if self._worker is not None:
+            await self._worker.stop()
+        self.energy.stop()
+        await self._awake.release()
+
+    async def _measured(self) -> tuple[Status, str | None]:
+        """Run the worker to its end and say how it ended."""
+        try:
+            if self._reports is None:
+                await self.prepare()
+            if self._cancelled is None and self._worker is not None:
+                await self._follow(self._worker)
+        except WorkbenchError as error:
+            self._become(replace(self.run, failure=Failed(error.code, error.message, error.hint)))
+        if self._cancelled is not None:
+            return Status.CANCELLED, self._cancelled
+        if self.run.failure is not None:
+            failure = self.run.failure
+            return Status.FAILED, f"{failure.message} {failure.hint}".strip()
+        if not self.run.finished:
+            return Status.FAILED, "The worker was stopped before the run had ended."
+        return Status.MEASURED, None
+
+    async def _follow(self, worker: WorkerProcess) -> None:
+        """Send the request, with the lock and the conditions at the start on disk, and fold what comes."""
+        assert self._reports is not None
+        on_cuda = self.run.stamp is not None and self.run.stamp.backend == "cuda"
+        await self._awake.hold(worker.pid)
+        await self._watch.begin(worker.pid, gpu=on_cuda)
+        self._dossier.write(self.run, self._watch.fields)
+        if self._cancelled is not None:
+            return
+        await worker.send(self._request())
+        async for report in self._reports:
+            self._fold(report)
+            self.energy.follow(self.run)
+            if isinstance(report, Loading):
+                with suppress(LedgerError):  # the lock itself is safe; only this time would be missing
+                    self._dossier.write(self.run, self._watch.fields)
+
+    async def _end(self, status: Status, reason: str | None) -> Record:
+        """Stop everything, complete the record and append it."""
+        try:
+            if self._worker is not None:
+                await self._worker.stop()
+            self.energy.stop()
+            await self._awake.release()
+            await self._watch.end(sample=status is not Status.CANCELLED)
+            assert self._dossier.drafted is not None
+            drafted = with_energy(self._dossier.drafted, *self.energy.readings(self.run))
+            record = completed(
+                drafted, self.run, status, reason, self._watch.fields, probe=self._dossier.past.probe
+            )
+            self._become(replace(self.run, phase=Phase.ENDED, record=record))
+            written = self._dossier.append(record)
+            self._become(replace(self.run, record=written))
+            return written
+        finally:
+            self._ended.set()
+
+    def _request(self) -> DecodeRequest:
+        """The plan's request; without anything to measure energy with, no time is spent on an energy pass."""
+        request = self.plan.decode_request
+        return request if self.energy.possible else revised(request, energy_min_s=0.0, idle_s=0.0)
+
+    def _warn_of_memory(self, worker_pid: int) -> None:
+        stamp = self.run.stamp
+        recommended = stamp.recommended_working_set_bytes if stamp else None
+        warning = warning_now(self.plan.needed_bytes, recommended, exclude=(worker_pid,))
+        if warning is not None:
+            self._notice(warning)
+
+    def _notice(self, sentence: str) -> None:
+        if sentence not in self.run.notices:
+            self._become(replace(self.run, notices=(*self.run.notices, sentence)))
+
+    def _fold(self, report: Report) -> None:
+        self._become(fold(self.run, report))
+
+    def _become(self, run: Run) -> None:
+        self.run = run
+        if self._on_change is not None:
+            self._on_change(run)
