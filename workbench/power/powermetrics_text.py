@@ -17,6 +17,14 @@ POWER = re.compile(r"^([A-Za-z0-9-]+(?: Total)?) Power: +([0-9]+(?:\.[0-9]+)?) m
 GPU_MHZ = re.compile(r"^GPU (?:HW )?active frequency: +([0-9]+(?:\.[0-9]+)?) MHz$", re.MULTILINE)
 GPU_IDLE = re.compile(r"^GPU idle residency: +([0-9]+(?:\.[0-9]+)?)%$", re.MULTILINE)
 THERMAL = re.compile(r"^Current pressure level: +(\w+)$", re.MULTILINE)
+NAMES = (
+    ("cpu", "CPU"),
+    ("cpu", "Clusters Total"),
+    ("gpu", "GPU"),
+    ("ane", "ANE"),
+    ("dram", "DRAM"),
+    ("package", "Package"),
+)
 MODEL = re.compile(r"^Machine model: *(\S+)$", re.MULTILINE)
 BUILD = re.compile(r"^OS version: *(\S+)$", re.MULTILINE)
 
@@ -81,17 +89,10 @@ def _rails_mw(text: str) -> dict[str, float]:
     stated: dict[str, float] = {}
     for found in POWER.finditer(text):
         stated.setdefault(found.group(1), float(found.group(2)))
-    rails = {}
-    clusters = [mw for name, mw in stated.items() if name.endswith("-Cluster")]
-    if "CPU" in stated:
-        rails["cpu"] = stated["CPU"]
-    elif "Clusters Total" in stated:
-        rails["cpu"] = stated["Clusters Total"]
-    elif clusters:
-        rails["cpu"] = sum(clusters)
-    for rail, name in (("gpu", "GPU"), ("ane", "ANE"), ("dram", "DRAM"), ("package", "Package")):
+    rails: dict[str, float] = {}
+    for rail, name in NAMES:
         if name in stated:
-            rails[rail] = stated[name]
+            rails.setdefault(rail, stated[name])
     return rails
 
 
