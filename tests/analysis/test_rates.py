@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.analysis import group
+from workbench.analysis import token_times
 from workbench.analysis.rates import (
     decode_tps,
     percentile,
@@ -83,31 +83,18 @@ def test_a_summary_has_the_samples_spread():
     assert spread([math.inf]) is None
 
 
-def test_a_groups_headline_is_the_mean_of_its_repeats():
-    found = group.results([steady(101, 10), steady(101, 12.5), steady(101, 20)])
-    assert found["repeats_tps"] == pytest.approx([100, 80, 50])
-    assert found["generation_tps"] == found["tps_mean"] == pytest.approx(230 / 3)
-    assert found["tps_median"] == pytest.approx(80)
-    assert found["generation_tokens"] == 101
-    assert found["inter_token_ms"].p50 == pytest.approx(12.5)
-    assert found["token_times_ns"][0] == [10 * MS] * 100
-
-
-def test_a_repeat_without_an_honest_rate_keeps_its_times_and_counts_for_nothing():
-    found = group.results([[1, 1, 1], steady(50, 10)])
-    assert found["generation_tps"] == pytest.approx(100)
-    assert found["token_times_ns"][0] == [0, 0]
-    assert "generation_tps" not in group.results([[1, 1, 1]])
-
-
 @given(st.lists(st.integers(0, 10**10), min_size=1, max_size=60))
 def test_token_times_come_back_from_their_differences(steps):
-    times = group.times(steps)
+    times = token_times.times(steps)
     assert len(times) == len(steps) + 1
-    assert group.differences(times) == steps
+    assert token_times.differences(times) == steps
 
 
 @given(st.lists(st.integers(0, 10**11), max_size=60))
 def test_no_list_of_times_gives_a_rate_that_no_machine_has(times):
     found = rates(times)
     assert found is None or (0 < found.tps <= 20_000 and math.isfinite(found.tps_mlx_lm))
+
+
+def test_even_times_have_the_rate_they_were_made_for():
+    assert decode_tps(token_times.even(88.99, 200)) == pytest.approx(88.99, rel=1e-8)

@@ -366,11 +366,6 @@ def test_quarters_say_throttling_or_warming():
     assert "quarter" not in said(tps_first_quarter=96.0, tps_last_quarter=95.0)
 
 
-def test_a_machine_that_slept_is_said():
-    assert "suspended" in said(clock_drift=0.02)
-    assert "suspended" not in said(clock_drift=0.0001)
-
-
 def test_synthetic_weights_are_said():
     assert "The weights are synthetic" in said(synthetic_weights=True)
 

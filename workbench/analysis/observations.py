@@ -11,13 +11,11 @@ from workbench.ledger.words import percent, rate
 MEAN_MEDIAN_LIMIT = 0.03
 """The headline is the mean; a median that differs by more hides stalls or hides speed."""
 QUARTER_LIMIT = 0.05
-CLOCK_LIMIT = 0.001
-"""Wall clock and monotonic clock further apart than this: the machine slept."""
 
 
 def observations(record: Record) -> Iterator[str]:
     """The sentences that apply to this record."""
-    for sentence in (_tokens, _repeats, _quarters, _clock, _witness, _synthetic, _not_here):
+    for sentence in (_tokens, _repeats, _quarters, _witness, _synthetic, _not_here):
         if found := sentence(record):
             yield found
     for warning in record.warnings:
@@ -61,12 +59,6 @@ def _quarters(record: Record) -> str:
         f"The first quarter ran at {rate(first)} tok/s, the last at {rate(last)}"
         f" ({percent(last / first)}): it was still warming up."
     )
-
-
-def _clock(record: Record) -> str:
-    if record.clock_drift is None or abs(record.clock_drift) <= CLOCK_LIMIT:
-        return ""
-    return f"The clocks drifted apart by {percent(abs(record.clock_drift))}: the machine was suspended."
 
 
 def _witness(record: Record) -> str:

@@ -165,6 +165,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     runtime: str = "mlx-lm"
     runtime_commit: str | None = None
+    measured_by: str | None = None  # who measured an imported row elsewhere; null for our own
     scope: str | None = None
     synthetic_weights: bool = False
     sha256: str | None = None

@@ -9,6 +9,7 @@ import fcntl
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,12 +61,20 @@ def append(path: Path, record: Record) -> Record:
 
 def append_line(path: Path, line: bytes) -> None:
     """Append one line as it is (a merged record keeps fields that this version does not know)."""
-    if b"\n" in line:
+    append_lines(path, [line])
+
+
+def append_lines(path: Path, lines: Sequence[bytes]) -> None:
+    """Append several lines in one write, as a merge does: all of them get in, or none does."""
+    if any(b"\n" in line for line in lines):
         raise ValueError("a ledger line cannot hold a newline")
+    if not lines:
+        return
+    together = b"\n".join(lines)
     try:
-        _append(path, line)
+        _append(path, together)
     except OSError as error:
-        raise _unwritten(path, line, error) from error
+        raise _unwritten(path, together, error) from error
 
 
 def read(path: Path) -> Reading:

@@ -1,0 +1,136 @@
+"""The Mac card of the source documents: alias, date, build, versions, model, bits, bytes, prediction, gap.
+
+Label and text pairs; whoever shows them chooses the form.
+"""
+
+from workbench.escape import visible
+from workbench.ledger.record import Record
+from workbench.ledger.words import NOT_MEASURED, gb, gbps, percent, rate, signed_percent
+
+Line = tuple[str, str]
+
+
+def card(record: Record, discarded_because: str | None = None) -> list[Line]:
+    """The record's card, top to bottom. What was not measured says so."""
+    lines = [
+        ("alias", visible(record.alias or record.device or "unnamed")),
+        ("date", record.date or NOT_MEASURED),
+        ("build", build(record)),
+        ("versions", versions(record)),
+        ("model", visible(record.model) if record.model else "none"),
+        ("bits", bits(record)),
+        ("bytes per token", bytes_per_token(record)),
+        ("prediction", prediction(record)),
+        ("ceiling", ceiling(record)),
+        ("measurement", measurement(record)),
+        ("gap", gap(record)),
+        ("verdict", record.verdict or "none"),
+    ]
+    lines += [("", reason) for reason in record.verdict_reasons]
+    if record.status != "measured":
+        lines.append(("status", f"{record.status}{': ' + visible(record.reason) if record.reason else ''}"))
+    if discarded_because is not None:
+        lines.append(("discarded", visible(discarded_because)))
+    if record.synthetic_weights:
+        lines.append(("weights", "synthetic"))
+    lines.append(("record", record.record_id))
+    return lines
+
+
+def build(record: Record) -> str:
+    """The chip, its memory, and the system's build."""
+    chip = visible(record.device) if record.device else "device unknown"
+    cores = f", {record.gpu_cores} GPU cores" if record.gpu_cores is not None else ""
+    memory = f", {record.memory_gb:g} GB" if record.memory_gb is not None else ""
+    system = record.macos or record.os or "system unknown"
+    number = f" ({record.os_build})" if record.os_build and record.os_build not in system else ""
+    return f"{chip}{cores}{memory}; {visible(system)}{number}"
+
+
+def versions(record: Record) -> str:
+    """The programs whose versions are known."""
+    known = [
+        (name, version)
+        for name, version in (
+            ("mlx", record.mlx),
+            ("mlx-lm", record.mlx_lm),
+            ("workbench", record.workbench),
+            (record.runtime, record.runtime_commit),
+        )
+        if version
+    ]
+    return ", ".join(f"{name} {visible(version, 60)}" for name, version in known) or record.runtime
+
+
+def bits(record: Record) -> str:
+    """The quantization as config.json states it."""
+    quantization = record.quantization
+    if quantization is None or quantization.bits is None:
+        return record.format or "not quantized" if record.format != "gguf" else "as the GGUF file says"
+    group = f", groups of {quantization.group_size}" if quantization.group_size else ""
+    mode = f", {visible(quantization.mode, 30)}" if quantization.mode else ""
+    return f"{quantization.bits:g}{group}{mode}{', mixed' if quantization.mixed else ''}"
+
+
+def bytes_per_token(record: Record) -> str:
+    """Bytes per token in force, beside those on disk, with the rule."""
+    if record.weight_bytes_per_token is None:
+        return "not counted"
+    disk = f" of {gb(record.weight_bytes_total)} on disk" if record.weight_bytes_total is not None else ""
+    return f"{gb(record.weight_bytes_per_token)}{disk} (rule: {record.rule or 'count'})"
+
+
+def prediction(record: Record) -> str:
+    """What people said before the model was loaded."""
+    if record.predictions:
+        return (
+            ", ".join(
+                f"{visible(said.name or 'somebody', 40)} {rate(said.tps)}" for said in record.predictions
+            )
+            + " tok/s"
+        )
+    if record.predicted_tps_human is None:
+        return "none"
+    by = f" by {visible(record.predicted_by, 40)}" if record.predicted_by else ""
+    return f"{rate(record.predicted_tps_human)} tok/s{by}"
+
+
+def ceiling(record: Record) -> str:
+    """Every ceiling with its denominator and rule."""
+    if not record.ceilings:
+        if record.predicted_decode_tps is None:
+            return "no bandwidth figure"
+        return f"{rate(record.predicted_decode_tps)} tok/s ({bandwidth(record)})"
+    return "; ".join(f"{rate(one.tps)} tok/s ({visible(one.name)})" for one in record.ceilings)
+
+
+def bandwidth(record: Record) -> str:
+    """The principal bandwidth figure with its kind and source."""
+    if record.bandwidth_gbps is None:
+        return "no bandwidth figure"
+    source = f": {visible(record.bandwidth_source)}" if record.bandwidth_source else ""
+    return f"{record.bandwidth_kind or 'stated'} {record.bandwidth_gbps:g} GB/s{source}"
+
+
+def measurement(record: Record) -> str:
+    """The measured rate with its spread and its rule."""
+    if record.generation_tps is None:
+        return NOT_MEASURED
+    spread = f" ± {rate(record.tps_sd)}" if record.tps_sd is not None else ""
+    repeats = f" over {len(record.repeats_tps)} repeats" if len(record.repeats_tps) > 1 else ""
+    rule = f", {record.decode_rule}" if record.decode_rule else ""
+    effective = f", {gbps(record.effective_gbps)} effective" if record.effective_gbps is not None else ""
+    return f"{rate(record.generation_tps)} tok/s{spread}{repeats}{rule}{effective}"
+
+
+def gap(record: Record) -> str:
+    """The fraction of each ceiling and how far the person was off."""
+    parts = [f"{percent(one.value)} of {visible(one.of)}" for one in record.fractions]
+    if record.prediction_error is not None:
+        parts.append(f"{signed_percent(record.prediction_error)} against the prediction")
+    parts += [
+        f"{visible(said.name or 'somebody', 40)} {signed_percent(said.error)}"
+        for said in record.predictions
+        if said.error is not None
+    ]
+    return "; ".join(parts) or NOT_MEASURED

@@ -1,0 +1,41 @@
+"""One door for files of other programs: which form a file has, and its records."""
+
+from pathlib import Path
+
+import msgspec
+
+from workbench.errors import LedgerError
+from workbench.ledger.imported import Imported
+from workbench.ledger.llama_bench import import_llama_bench
+from workbench.ledger.source_rows import import_source_rows
+from workbench.locations import shown
+
+_LOOK_AT_BYTES = 1_000_000
+
+
+def import_file(path: Path, measured_by: str | None = None) -> Imported:
+    """The records of llama-bench's JSON or JSONL, or of the source documents' JSONL, told apart by content.
+
+    Raises `LedgerError` when the file is not there or is neither.
+    """
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(_LOOK_AT_BYTES)
+    except OSError as error:
+        why = (error.strerror or "unknown error").lower()
+        raise LedgerError(
+            f"{shown(path)} cannot be read: {why}.", "Check the path.", code="import_missing"
+        ) from error
+    if not head.strip():
+        raise LedgerError(f"{shown(path)} is empty.", "Nothing was imported.", code="import_empty")
+    if head.lstrip().startswith(b"[") or _is_llama_bench(head):
+        return import_llama_bench(path, measured_by or "whoever ran llama-bench")
+    return import_source_rows(path)
+
+
+def _is_llama_bench(head: bytes) -> bool:
+    try:
+        row = msgspec.json.decode(head.lstrip().split(b"\n", 1)[0])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return isinstance(row, dict) and {"n_prompt", "n_gen", "avg_ts"} <= set(row)

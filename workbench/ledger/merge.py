@@ -1,0 +1,78 @@
+"""Another machine's ledger into this one: by record id, lines as they are, nothing twice."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from workbench.errors import LedgerError
+from workbench.ledger.lines import lines_of
+from workbench.ledger.record import Record
+from workbench.ledger.store import UNDECODABLE, append_lines, decode
+from workbench.locations import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a merge did: records added, records that were there already, and what was not taken over."""
+
+    added: int
+    known: int
+    damaged: tuple[tuple[int, str], ...]
+    conflicting: tuple[str, ...]
+    """Ids that both ledgers hold with different contents: this ledger's stay."""
+
+
+def merge(into: Path, source: Path) -> Merged:
+    """Append the records of `source` that `into` does not hold, as they are, in their order, in one write.
+
+    Raises `LedgerError` when `source` is not there, cannot be read, or is the ledger itself.
+    """
+    if not source.exists():
+        raise LedgerError(f"There is no ledger {shown(source)}.", "Check the path.", code="ledger_missing")
+    if into.exists() and source.samefile(into):
+        raise LedgerError(
+            f"{shown(source)} is this ledger itself.", "Name the other machine's file.", code="same_ledger"
+        )
+    seals = {row.record_id: row.sha256 for _, row in _seals(into)}
+    damaged: list[tuple[int, str]] = []
+    added: list[bytes] = []
+    conflicting: list[str] = []
+    known = 0
+    for raw, record in _records(source, damaged):
+        if record.record_id not in seals:
+            seals[record.record_id] = record.sha256
+            added.append(raw)
+        elif seals[record.record_id] == record.sha256:
+            known += 1
+        else:
+            conflicting.append(record.record_id)
+    append_lines(into, added)
+    return Merged(len(added), known, tuple(damaged), tuple(conflicting))
+
+
+class _Sealed(msgspec.Struct, frozen=True):
+    record_id: str
+    sha256: str | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Sealed)
+
+
+def _seals(path: Path) -> Iterator[tuple[bytes, _Sealed]]:
+    """Ids and seals only: a ledger of a hundred thousand records need not be in memory for them."""
+    for line in lines_of(path):
+        with contextlib.suppress(*UNDECODABLE):
+            yield line.raw or b"", _DECODER.decode(line.raw or b"")
+
+
+def _records(path: Path, damaged: list[tuple[int, str]]) -> Iterator[tuple[bytes, Record]]:
+    for line in lines_of(path):
+        if line.raw is not None and not line.raw.strip():
+            continue
+        try:
+            yield line.raw or b"", decode(line)
+        except LedgerError as error:
+            damaged.append((line.number, error.message))

@@ -1,0 +1,111 @@
+"""The report of "Bandwidth Ledger": every item that lets somebody else check a number, and its ledger row.
+
+Label and text pairs; an energy claim carries device, method, rate and formula, or is none.
+"""
+
+from workbench.escape import visible
+from workbench.ledger.card import Line, bandwidth, bits, bytes_per_token, measurement, versions
+from workbench.ledger.record import PowerReading, Record
+from workbench.ledger.words import NOT_MEASURED, gb, percent, rate
+
+ENERGY_FORMULA = "energy per token = power / (3.6 x tok/s)"
+
+
+def report(record: Record) -> list[Line]:
+    """The nine items of the report, in the source document's order."""
+    peak = f"{record.peak_memory_gb:.2f} GB" if record.peak_memory_gb is not None else NOT_MEASURED
+    return [
+        ("device and source of its bandwidth", f"{_device(record)}; {bandwidth(record)}"),
+        ("runtime and commit", _runtime(record)),
+        ("model file and format", _files(record)),
+        ("command", visible(" ".join(record.command), 500) if record.command else "not recorded"),
+        ("prompt processing", _prompt(record)),
+        ("decode", measurement(record)),
+        (
+            "peak memory",
+            f"{record.peak_memory_gb:.2f} GB" if record.peak_memory_gb is not None else NOT_MEASURED,
+        ),
+        ("power or energy", _energy(record)),
+        ("interpretation", _interpretation(record)),
+    ]
+
+
+def row(record: Record) -> list[Line]:
+    """The ledger row: bytes per forward pass, predicted, measured, utilization."""
+    predicted, measured = record.predicted_decode_tps, record.generation_tps
+    utilization = percent(measured / predicted) if predicted and measured else NOT_MEASURED
+    return [
+        ("bytes per forward pass", bytes_per_token(record)),
+        ("predicted tok/s", rate(predicted) if predicted is not None else "no bandwidth figure"),
+        ("measured tok/s", rate(measured) if measured is not None else NOT_MEASURED),
+        ("utilization", utilization),
+    ]
+
+
+def as_text(lines: list[Line]) -> str:
+    """The pairs with their labels aligned."""
+    width = max((len(label) for label, _ in lines), default=0)
+    return "\n".join(f"{label:<{width}}  {text}".rstrip() for label, text in lines)
+
+
+def as_markdown(lines: list[Line], title: str = "") -> str:
+    """The pairs as a Markdown list below a heading."""
+    heading = [f"## {title}", ""] if title else []
+    return "\n".join(
+        [*heading, *(f"- **{label}**: {text}" if label else f"  - {text}" for label, text in lines)]
+    )
+
+
+def _device(record: Record) -> str:
+    alias = f" ({visible(record.alias)})" if record.alias and record.alias != record.device else ""
+    return f"{visible(record.device) if record.device else 'device unknown'}{alias}"
+
+
+def _runtime(record: Record) -> str:
+    commit = (
+        f"commit {visible(record.runtime_commit, 60)}" if record.runtime_commit else "commit not recorded"
+    )
+    return f"{record.runtime}, {commit}; {versions(record)}"
+
+
+def _files(record: Record) -> str:
+    if record.model is None:
+        return "none"
+    sizes = [file.bytes for file in record.files or []]
+    files = f", {len(sizes)} file{'s' if len(sizes) != 1 else ''} of {gb(sum(sizes))}" if sizes else ""
+    revision = f", revision {visible(record.revision, 60)}" if record.revision else ""
+    return f"{visible(record.model)}{revision}; {record.format or 'format unknown'}, {bits(record)}{files}"
+
+
+def _prompt(record: Record) -> str:
+    if record.prompt_tps is None:
+        return NOT_MEASURED
+    tokens = f" over {record.prompt_tokens} tokens" if record.prompt_tokens else ""
+    first = f", first token after {record.ttft_s * 1e3:.0f} ms" if record.ttft_s is not None else ""
+    return f"{rate(record.prompt_tps)} tok/s{tokens}{first}"
+
+
+def _energy(record: Record) -> str:
+    if not record.power:
+        return record.energy_unavailable_reason or NOT_MEASURED
+    return "; ".join(_reading(reading) for reading in record.power)
+
+
+def _reading(reading: PowerReading) -> str:
+    where = f"{reading.source}, {reading.scope}"
+    if reading.claim == "none" or reading.mwh_per_token_gross is None or reading.mean_w is None:
+        reasons = ", ".join(reading.claim_reasons) or "too little was sampled"
+        return f"no claim from {where} ({reasons})"
+    claim = "" if reading.claim == "valid" else f"{reading.claim}: "
+    tps = f" at {rate(reading.tps_in_window)} tok/s" if reading.tps_in_window is not None else ""
+    joules = f" = {reading.j_per_token_gross:.3g} J" if reading.j_per_token_gross is not None else ""
+    return (
+        f"{claim}{reading.mwh_per_token_gross:.3g} mWh/token{joules} gross, {reading.mean_w:.1f} W{tps}"
+        f" by {where} ({ENERGY_FORMULA})"
+    )
+
+
+def _interpretation(record: Record) -> str:
+    scope = visible(record.scope, 500) if record.scope else "Decode phase, batch 1, the machine named above."
+    reason = f" {record.verdict_reasons[0]}" if record.verdict_reasons else ""
+    return f"{scope} Verdict: {record.verdict or 'none'}.{reason}"
