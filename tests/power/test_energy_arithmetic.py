@@ -1,5 +1,6 @@
 """Energy over a window: exact for constant power, alike by counters and by trapezoids, refused over a gap."""
 
+import dataclasses
 import math
 
 import pytest
@@ -113,8 +114,8 @@ def test_documents_are_laid_end_to_end_and_none_ends_after_it_arrived():
 
 def test_a_document_marked_lost_inside_the_window_refuses():
     samples = every(S // 4, 40, {"cpu": 5.0})
-    broken = [*samples[:20], *(Sample(s.at_ns, s.rails_w, s.elapsed_ns, s.rails_mj, after_loss=s is samples[21])
-                               for s in samples[21:])]  # fmt: skip
+    broken = samples[:20] + samples[21:]
+    broken[20] = dataclasses.replace(broken[20], after_loss=True)
     found = integrate(row(), broken, T0 + 2 * S, T0 + 8 * S)
     assert found.refused == "a document inside the window was damaged or lost"
     after = integrate(row(), broken, T0 + 6 * S, T0 + 8 * S)

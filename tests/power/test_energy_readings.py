@@ -1,4 +1,4 @@
-"""What a reading says: the formula both ways, idle, claims, stalled rails, counting errors, the record's fields."""
+"""What a reading says: the formula both ways, idle, claims, stalled rails, counting errors, its fields."""
 
 import dataclasses
 import math

@@ -104,7 +104,7 @@ def ioreg_watts(plist: bytes) -> float | str:
     """Watts in an `ioreg -a` answer: Voltage (mV) x InstantAmperage (mA), only off the charger."""
     try:
         found = plistlib.loads(plist, fmt=plistlib.FMT_XML) if plist.strip() else []
-    except (ExpatError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError):
+    except (ExpatError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
         return "ioreg's answer could not be read"
     if not isinstance(found, list) or not found or not isinstance(found[0], dict):
         return "this Mac has no battery"

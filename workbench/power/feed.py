@@ -15,7 +15,7 @@ from workbench.power.source import Sample, Sink
 
 Keyed = Iterable[tuple[str, Sample]]
 
-STOP_TIMEOUT_S = 2.0
+STOP_TIMEOUT_S = 1.0
 STDERR_KEPT_BYTES = 4096
 
 
@@ -67,7 +67,8 @@ class ProcessFeed:
         self._closing.set()
         with contextlib.suppress(PermissionError, ProcessLookupError):
             self._process.terminate()
-        os.write(self._wake_write, b"x")
+        with contextlib.suppress(BrokenPipeError):  # the program ended by itself: nobody listens
+            os.write(self._wake_write, b"x")
         self._reader.join(STOP_TIMEOUT_S)
         if self._reader.is_alive():
             with contextlib.suppress(PermissionError, ProcessLookupError):

@@ -47,7 +47,7 @@ def read_document(plist: bytes) -> Document | None:
     """The document in `plist`, None when it is damaged or no powermetrics document."""
     try:
         top = plistlib.loads(plist, fmt=plistlib.FMT_XML)
-    except (ExpatError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError):
+    except (ExpatError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
         return None
     if not isinstance(top, dict):
         return None
