@@ -50,6 +50,7 @@ EXPECTED = {
 # One process loads them all; it fails the test if anything opens a connection.
 LOADER = """
 import json, socket, sys
+from pathlib import Path
 
 def refuse(*_):
     raise AssertionError("went to the network")
