@@ -28,8 +28,8 @@ class Place:
 def places(directory: Path) -> Iterator[Place]:
     """Every checkpoint below `directory` (itself included), in name order, found lazily.
 
-    A directory with weights is one checkpoint and is not searched further; each GGUF model in it is one of
-    its own. Links are followed once: no directory is entered twice.
+    A directory with config.json and weights is one checkpoint and is not searched further; each GGUF model
+    is one of its own. Links are followed, but no directory is entered twice.
     """
     root = directory.expanduser().absolute()
     seen: set[tuple[int, int]] = set()
@@ -53,9 +53,8 @@ def _below(folder: Path, root: Path, depth: int, seen: set[tuple[int, int]]) -> 
         return
     if "model_index.json" in listing.names:
         return  # a diffusion pipeline: its parts decode nothing
-    here = list(_here(folder, name, listing))
-    yield from here
-    if here or depth == 0:
+    yield from _here(folder, name, listing)
+    if depth == 0 or (listing.safetensors and "config.json" in listing.names):
         return
     for inner in _folders(folder):
         yield from _below(inner, root, depth - 1, seen)
