@@ -3,12 +3,20 @@
 Faults that lower the byte count cannot show as a fraction over 100 %: these checks are what catches them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.accounting.rules import Facts
+from workbench.accounting.account import Account
+from workbench.accounting.loading import widens_fp8
+from workbench.accounting.names import folded
+from workbench.accounting.rules.rule import Facts
 from workbench.accounting.verdict import Verdict
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
+
+SCALED_BY = {"weight": "scales", "qweight": "scales", "weight_packed": "weight_scale", "blocks": "scales"}
+"""Packed weights, and the parameter without which they are no numbers."""
+PACKED = {"weight": {"U32"}, "qweight": {"I32", "U32"}, "weight_packed": {"I32", "U8"}, "blocks": {"U8"}}
+"""The integers that they are packed into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,36 +28,155 @@ class Faults:
     experts: int
 
 
-def find_faults(checkpoint: Checkpoint, facts: Facts, judged: Mapping[tuple[int, str], Verdict]) -> Faults:
-    """Check the structure of a judged checkpoint."""
-    findings = list(facts.vocabulary.findings)
-    experts = max((v.experts for v in judged.values()), default=0)
+def find_faults(
+    checkpoint: Checkpoint, facts: Facts, verdicts: Sequence[Verdict], account: Account
+) -> Faults:
+    """Check the structure of a judged checkpoint. Further refusals stand among the findings."""
     refusals = [
-        fault
-        for fault in (_no_tensors(checkpoint), _experts(facts, judged), facts.vocabulary.refusal)
-        if fault is not None
+        *_nothing(account),
+        *((facts.vocabulary.refusal,) if facts.vocabulary.refusal else ()),
+        *_experts(facts, verdicts, account),
+        *_missing_layers(facts),
+        *_missing_scales(facts),
+    ]
+    experts = max((verdict.experts for verdict in verdicts), default=0)
+    findings = [
+        *facts.vocabulary.findings,
+        *refusals[1:],
+        *_assumptions(facts, experts),
+        *_unclassified(account),
+        *_loaders_ways(checkpoint, facts, account),
     ]
     return Faults(tuple(findings), refusals[0] if refusals else None, experts)
 
 
-def _no_tensors(checkpoint: Checkpoint) -> Finding | None:
-    if checkpoint.disk_bytes:
-        return None
-    return Finding(
-        "no_tensors", "No tensor has any bytes: 0 bytes per token, and no ceiling can be predicted."
+def _nothing(account: Account) -> Iterator[Finding]:
+    if not account.disk_bytes:
+        yield Finding(
+            "no_tensors", "There are no tensors: 0 bytes per token, and no ceiling can be predicted."
+        )
+    elif not account.weight_bytes:
+        yield Finding("nothing_read", "No tensor is read by a decode step: no ceiling can be predicted.")
+
+
+def _experts(facts: Facts, verdicts: Sequence[Verdict], account: Account) -> Iterator[Finding]:
+    found = sorted({verdict.experts for verdict in verdicts if verdict.experts})
+    if not found:
+        return
+    config = facts.config
+    k, expected = config.experts_per_token, config.experts
+    shown = " or ".join(f"{number:,}" for number in found[:4])
+    if k is None or k < 1:
+        pairs = zip(facts.survey.groups, verdicts, strict=True)
+        stored = sum(group.bytes for group, verdict in pairs if verdict.experts)
+        most = account.weight_bytes
+        said = "says 0 experts" if expected == 0 else "does not say how many of them a token reads"
+        yield Finding(
+            "experts_without_k",
+            f"{stored:,} bytes of routed experts (E = {shown}), but the configuration {said}: from "
+            f"{most - stored + stored // found[-1]:,} (k = 1) to {most:,} bytes (k = E) per token, and no "
+            "one figure.",
+        )
+    elif k > found[0] or (expected and k > expected):
+        of = min(found[0], expected or found[0])
+        yield Finding(
+            "k_exceeds_experts",
+            f"{k:,} experts per token, but only {of:,} exist: the configuration is wrong.",
+        )
+    elif expected is not None and found != [expected] and not set(found) <= set(config.experts_listed):
+        yield Finding(
+            "experts_mismatch",
+            f"The configuration says {expected:,} experts, the tensors show {shown}: one of the two is "
+            "wrong, or experts are missing.",
+        )
+
+
+def _assumptions(facts: Facts, experts: int) -> Iterator[Finding]:
+    config = facts.config
+    if experts and config.experts is None:
+        yield Finding(
+            "experts_from_headers",
+            f"The configuration does not give the number of experts: {experts:,} from the tensors.",
+        )
+    if config.zero_experts:
+        yield Finding(
+            "zero_experts",
+            f"{config.zero_experts:,} experts have no weights: a token that is routed to them reads less "
+            "than k experts. The count is the most it reads.",
+        )
+    if config.loops_assumed:
+        yield Finding(
+            "loops_assumed",
+            f"The configuration speaks of looped layers without their number: {config.loops} passes assumed.",
+        )
+
+
+def _missing_layers(facts: Facts) -> Iterator[Finding]:
+    depth, seen = facts.config.layers, facts.survey
+    present = set(seen.decoder) | facts.config.empty_layers
+    if depth is None or not seen.decoder:
+        return
+    missing = depth - sum(1 for index in present if index < depth)
+    gapless = max(present) + 1 == len(present)
+    if missing <= 0 or (gapless and len(present) + sum(seen.beside.values()) >= depth):
+        return
+    first = [index for index in range(min(depth, len(present) + 7)) if index not in present]
+    shown = ", ".join(map(str, first[:6])) + (", ..." if missing > 6 else "")
+    yield Finding(
+        "layers_missing",
+        f"{missing:,} of {depth:,} layers have no tensors under {seen.stack} ({shown}): the checkpoint is "
+        "not complete, and its count would be too low.",
     )
 
 
-def _experts(facts: Facts, judged: Mapping[tuple[int, str], Verdict]) -> Finding | None:
-    found = sorted({v.experts for v in judged.values() if v.experts})
-    if not found:
-        return None
-    config = facts.config
-    k, expected = config.experts_per_token, config.experts
-    if k is None or k < 1:
-        return Finding("experts_without_k", f"k missing {k}")
-    if k > found[0]:
-        return Finding("k_exceeds_experts", f"k {k} > E {found[0]}")
-    if expected is not None and found != [expected] and not set(found) <= set(config.experts_listed):
-        return Finding("experts_mismatch", f"config says {expected}, headers {found}")
-    return None
+def _missing_scales(facts: Facts) -> Iterator[Finding]:
+    have: dict[tuple[str, str], dict[str, int]] = {}
+    packed: dict[str, str] = {}
+    for pattern in facts.survey.patterns:
+        path = pattern.path
+        module = folded(".".join(path.module))
+        counted = have.setdefault((module, path.parameter), {})
+        for written, group in pattern.groups.items():
+            counted[written] = counted.get(written, 0) + group.tensors
+        if pattern.dtype in PACKED.get(path.parameter, ()) and len(pattern.shape) > 1:
+            packed[module] = path.parameter
+    for module, parameter in packed.items():
+        scales = have.get((module, SCALED_BY[parameter]), {})
+        for written, tensors in have[module, parameter].items():
+            if scales.get(written, 0) < tensors:
+                name = module.replace("#", written, 1) if written else module
+                yield Finding(
+                    "scales_missing",
+                    f"{name}.{parameter} is packed, but its {SCALED_BY[parameter]} are missing: the weight "
+                    "cannot be read, and the count would be too low.",
+                )
+                return
+
+
+def _unclassified(account: Account) -> Iterator[Finding]:
+    known: dict[str, list[int]] = {}
+    for row in account.rows:
+        if row.rule == "unclassified":
+            known.setdefault(folded(row.name), []).append(row.disk_bytes)
+    if known:
+        tensors, size = sum(map(len, known.values())), sum(map(sum, known.values()))
+        names = ", ".join(sorted(known, key=lambda name: -sum(known[name]))[:4])
+        yield Finding(
+            "unclassified",
+            f"{tensors:,} {'tensor' if tensors == 1 else 'tensors'} ({size:,} bytes) in no rule, counted once "
+            f"as other: {names}{', ...' if len(known) > 4 else ''}",
+        )
+
+
+def _loaders_ways(checkpoint: Checkpoint, facts: Facts, account: Account) -> Iterator[Finding]:
+    if checkpoint.gguf is not None:
+        return
+    if widens_fp8(facts.survey, facts.config):
+        yield Finding(
+            "widened_on_load",
+            f"mlx-lm widens these fp8 weights to bf16 when it loads them, and then reads "
+            f"{account.resident_weight_bytes:,} bytes per "
+            "token. The count is of the bytes as stored.",
+        )
+    if any(pattern.path.parameter == "g_idx" for pattern in facts.survey.patterns):
+        yield Finding("group_indices", "GPTQ group indices (g_idx): mlx-lm does not load such checkpoints.")

@@ -33,7 +33,7 @@ def compare(left: Count, right: Count) -> tuple[Difference, ...]:
 
 
 def against_seed(count: Count) -> tuple[Difference, ...]:
-    """Per role: the count (left) and what the seed rule makes of the same tensors (right); only the differing.
+    """Per role: the count (left) and the seed rule on the same tensors (right); only what differs.
 
     The seed rule also reads files that no runtime loads; their bytes stand under `other`.
     """

@@ -1,51 +1,55 @@
 """Routed experts: how they are recognised, how many there are, and which part of them one token reads.
 
-Structure decides: a stack with leading dimension E, or a list of E modules, in a block with a router and outside
-the attention (multi-head latent attention has 3-D tensors that are read in full). Names come last.
+Structure decides: a stack with leading dimension E or a list of E modules, outside the attention (multi-head
+latent attention has 3-D tensors that are read in full), best beside a router. Names come last.
 """
+
+from fractions import Fraction
 
 from workbench.accounting.modules import is_attention
 from workbench.accounting.names import Path, is_index, words_of
-from workbench.accounting.survey import Pattern, Survey
+from workbench.accounting.survey import Group
+from workbench.accounting.verdict import ONE
 from workbench.checkpoint.model_config import ModelConfig
 
 ROUTERS = frozenset(
     {"gate", "router", "gate_inp", "ffn_gate_inp", "classifier", "wg", "router_gate", "moe_gate"}
 )
+CORRECTIONS = frozenset(
+    {"e_score_correction_bias", "expert_bias", "router_bias", "exp_probs_b", "moe_statics"}
+)
 SHARED_WORDS = frozenset({"shared", "share", "shexp"})
-CORRECTION_WORDS = frozenset({"correction", "bias"})
 
 
-def expert_count(pattern: Pattern, listed: int, kind: int, survey: Survey, config: ModelConfig) -> int:
-    """E of the routed experts that the pattern belongs to, as the headers show it; 0 if it is none.
+def expert_count(group: Group, siblings: frozenset[str], config: ModelConfig) -> int:
+    """E of the routed experts that the group belongs to, as the headers show it; 0 if it is none.
 
-    `listed` is how many tensors of the pattern the layer has, `kind` the layer's kind.
+    `siblings` are the path segments in the same block.
     """
-    path, shape = pattern.path, pattern.shape
-    if is_shared(path) or is_correction(path):
-        return 0
-    named = in_named_container(path)
-    block = path.inside[0] if path.inside else ""
-    siblings = survey.siblings.get((kind, block), frozenset())
-    if is_attention(block, siblings) and not named:
+    path, shape = group.pattern.path, group.pattern.shape
+    named = in_expert_container(path)
+    if is_shared(path) or is_correction(path) or (is_attention(path.block, siblings) and not named):
         return 0
     routed = not siblings.isdisjoint(ROUTERS)
     expected = config.experts or 0
-    if any(is_index(segment) for segment in path.inside):
-        if named or (routed and listed == expected > 1 and len(shape) >= 2):
-            return listed
+    if any(map(is_index, path.inside)):
+        listed = group.tensors
+        return listed if named or (routed and listed == expected > 1 and len(shape) >= 2) else 0
+    if not shape:
         return 0
-    stacked = _leading(shape, expected)
-    if len(shape) >= 3 and 1 not in shape and (named or routed or (expected > 1 and stacked == expected)):
-        return stacked
-    if not named or not shape:
-        return 0
-    if stacked == expected or (expected and len(shape) == 2 and shape[0] % expected == 0):
-        return expected
-    return 0
+    stacked = len(shape) >= 3 and 1 not in shape
+    if stacked and (named or routed or shape[0] == expected > 1):
+        return shape[0]
+    return expected if named and expected and _folds(shape, expected) else 0
 
 
-def in_named_container(path: Path) -> bool:
+def expert_share(config: ModelConfig, experts: int) -> Fraction:
+    """k/E, or 1 where no valid k is known (the count then refuses)."""
+    k = config.experts_per_token
+    return Fraction(k, experts) if k is not None and 0 < k <= experts else ONE
+
+
+def in_expert_container(path: Path) -> bool:
     """Whether a segment says `experts`, `exps` (GGUF) or `switch_...` (mlx-lm)."""
     return any(
         segment.startswith("switch_") or words_of(segment) & {"experts", "exps"} for segment in path.inside
@@ -58,28 +62,24 @@ def is_shared(path: Path) -> bool:
 
 
 def is_correction(path: Path) -> bool:
-    """A router's correction bias: one number per expert, read whole."""
-    last = path.segments[-1].lower()
-    return (
-        "correction_bias" in last
-        or last in {"expert_bias", "router_bias", "exp_probs_b"}
-        or ("exp_probs_b" in path.segments)
-    )
+    """A router's correction: one number per expert, added to all scores."""
+    return not CORRECTIONS.isdisjoint(path.segments)
 
 
-def is_per_expert_vector(pattern: Pattern, config: ModelConfig) -> bool:
+def is_per_expert_vector(path: Path, shape: tuple[int, ...], experts: int) -> bool:
     """A vector with one entry per expert that is gathered by the chosen ones (`per_expert_scale`)."""
-    words = words_of(pattern.path.segments[-1])
-    return pattern.shape == (config.experts,) and {"per", "expert"} <= words
+    return experts > 0 and shape == (experts,) and {"per", "expert"} <= words_of(path.segments[-1])
 
 
-def is_router(path: Path) -> bool:
-    """Whether the tensor scores the experts."""
-    return any(segment in ROUTERS for segment in path.inside) or is_correction(path)
+def is_router(path: Path, shape: tuple[int, ...], config: ModelConfig) -> bool:
+    """Whether the tensor scores the experts: it has a row for each, or its module is called router."""
+    if is_correction(path) or "router" in path.inner_words:
+        return True
+    experts = config.experts or 0
+    rows = {experts, experts + config.zero_experts} - {0}
+    return not ROUTERS.isdisjoint(path.inside) and not rows.isdisjoint(shape)
 
 
-def _leading(shape: tuple[int, ...], expected: int) -> int:
-    """The stack's dimension: the first one, or the last where a GGUF header gives them the other way round."""
-    if expected and shape and shape[0] != expected and shape[-1] == expected:
-        return expected
-    return shape[0] if shape else 0
+def _folds(shape: tuple[int, ...], experts: int) -> bool:
+    """One entry per expert, or all experts' rows under each other in a 2-D matrix."""
+    return shape[0] == experts or (len(shape) == 2 and shape[0] % experts == 0)

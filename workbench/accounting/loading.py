@@ -1,46 +1,59 @@
 """Resident bytes: what mlx-lm makes of a stored tensor when it loads it.
 
-From mlx_lm.utils.load_model and the architectures' sanitize (0.32): fp8 with scales is widened to bf16,
-AWQ's packed zeros become 16-bit biases, mxfp4, mxfp8, nvfp4 and affine weights stay packed.
+From mlx_lm.utils.load_model and the architectures' sanitize (0.32): block-scaled fp8 is widened to bf16,
+packed AWQ zeros become 16-bit biases, symmetric int4 gets biases it did not store; mxfp4, mxfp8, nvfp4 and
+affine weights stay packed. What a rule says is dropped is not loaded at all.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
-from workbench.checkpoint.checkpoint import Checkpoint, Tensor
+from workbench.accounting.survey import Pattern, Survey
 from workbench.checkpoint.model_config import ModelConfig
 
-FP8 = frozenset({"F8_E4M3", "F8_E5M2", "F8_E4M3FN"})
-DROPPED_ON_LOAD = (".g_idx", ".weight_shape", ".input_scale", ".activation_scale", ".weight_g_idx")
+FP8 = frozenset({"F8_E4M3", "F8_E5M2"})
+DROPPED = frozenset(
+    {"g_idx", "weight_g_idx", "weight_shape", "input_scale", "activation_scale", "qscale_act"}
+)
+Factor = Callable[[Pattern], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Loading:
-    """How tensors change on the way into memory. `widens` : fp8 weights become bf16 and lose their scales."""
-
-    widens: bool = False
-    unpacks_zeros: bool = False
-
-    @property
-    def changes(self) -> bool:
-        """Whether anything is stored otherwise than it is kept in memory."""
-        return self.widens or self.unpacks_zeros
-
-    def resident_bytes(self, tensor: Tensor) -> int:
-        """Bytes of the tensor in memory, if it is loaded at all."""
-        if self.widens:
-            if tensor.dtype in FP8:
-                return 2 * tensor.nbytes
-            if tensor.name.endswith("_scale_inv"):
-                return 0
-        if self.unpacks_zeros and tensor.name.endswith(".qzeros"):
-            return 4 * tensor.nbytes
-        return tensor.nbytes
-
-
-def loading(checkpoint: Checkpoint, config: ModelConfig) -> Loading:
-    """What this checkpoint's loading changes."""
-    if checkpoint.gguf is not None:
-        return Loading()
+def resident_factor(survey: Survey, config: ModelConfig, gguf: bool) -> Factor:
+    """How many bytes in memory a stored byte of a pattern becomes (0, 1, 2 or 4)."""
     mode = config.quantization.mode if config.quantization else ""
-    scaled = any(tensor.name.endswith("_scale_inv") for tensor in checkpoint.tensors)
-    return Loading(widens=scaled, unpacks_zeros=mode in {"awq", "gptq"})
+    parameters = {pattern.path.parameter for pattern in survey.patterns}
+    widens = not gguf and "weight_scale_inv" in parameters and mode in {"", "fp8"} and not _is_mxfp8(config)
+    awq = mode in {"awq", "gptq"}
+    symmetric = (
+        mode == "compressed-tensors"
+        and "weight_packed" in parameters
+        and "weight_zero_point" not in parameters
+    )
+
+    def factor(pattern: Pattern) -> int:
+        parameter = pattern.path.parameter
+        if gguf:
+            return 1
+        if parameter in DROPPED:
+            return 0
+        if widens and (pattern.dtype in FP8 or parameter == "weight_scale_inv"):
+            return 2 if pattern.dtype in FP8 else 0
+        if awq and parameter == "qzeros":
+            return 4
+        return 2 if symmetric and parameter == "weight_scale" else 1
+
+    return factor
+
+
+def widens_fp8(survey: Survey, config: ModelConfig) -> bool:
+    """Whether the loader dequantises fp8 weights to bf16."""
+    factor = resident_factor(survey, config, gguf=False)
+    return any(pattern.dtype in FP8 and factor(pattern) == 2 for pattern in survey.patterns)
+
+
+def _is_mxfp8(config: ModelConfig) -> bool:
+    """Power-of-two scales over 32x32 blocks are mxfp8: these weights stay packed."""
+    for key in ("quantization_config", "quantization"):
+        found = config.text.get(key)
+        if isinstance(found, dict) and found.get("scale_fmt") == "ue8m0":
+            return found.get("weight_block_size") == [32, 32]
+    return False

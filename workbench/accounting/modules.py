@@ -3,20 +3,21 @@
 The last resort of the rules: structure and configuration are asked first where they can answer.
 """
 
-from workbench.accounting.names import Path
+from workbench.accounting.names import Path, words_of
 from workbench.accounting.roles import Role
 
 PROJECTOR_WORDS = frozenset({"projector", "aligner", "connector", "resampler", "qformer", "perceiver", "mm"})
-PROJECTOR_PAIRS = (
+PROJECTOR_SETS = (
     frozenset({"multi", "modal"}),
     frozenset({"patch", "merge"}),
     frozenset({"patch", "merger"}),
     frozenset({"vision", "adapter"}),
+    frozenset({"vision", "language", "adapter"}),
     frozenset({"vision", "projection"}),
     frozenset({"audio", "projection"}),
     frozenset({"audio", "adapter"}),
     frozenset({"image", "newline"}),
-    frozenset({"view", "seperator"}),
+    frozenset({"view", "seperator"}),  # as DeepSeek-VL2 spells it
 )
 AUDIO_WORDS = frozenset(
     {
@@ -36,12 +37,16 @@ AUDIO_WORDS = frozenset(
 VISION_WORDS = frozenset(
     {"vision", "visual", "vit", "image", "img", "video", "siglip", "sam", "vpm", "vqmodel", "clip"}
 )
+GGUF_TOWERS = {"v": Role.VISION, "a": Role.AUDIO, "mm": Role.PROJECTOR}
+"""First segments of a GGUF projector file (mmproj)."""
+
 DRAFT_WORDS = frozenset({"mtp", "nextn", "medusa", "eagle", "hydra", "draft", "speculator"})
 DRAFT_MODULES = frozenset({"eh_proj", "enorm", "hnorm", "shared_head"})
-GGUF_TOWERS = {"v": Role.VISION, "a": Role.AUDIO, "mm": Role.PROJECTOR}
-"""First segments of a multimodal GGUF projector file (mmproj)."""
 
 ATTENTION_WORDS = frozenset({"attn", "attention", "attentions", "mla"})
+QKV_MARKS = frozenset(
+    {"q_proj", "k_proj", "v_proj", "qkv_proj", "query_key_value", "c_attn", "Wqkv", "W_pack", "wq", "wqkv"}
+)
 LINEAR_WORDS = frozenset(
     {
         "mamba",
@@ -53,39 +58,21 @@ LINEAR_WORDS = frozenset(
         "gla",
         "deltanet",
         "retention",
+        "linear",
         "time",
-        "rglru",
     }
 )
-LINEAR_MARKS = frozenset(
-    {"A_log", "dt_bias", "conv1d", "ssm_a", "D", "dt_proj", "x_proj", "g_norm", "rg_lru"}
-)
-QKV_MARKS = frozenset(
-    {"q_proj", "k_proj", "v_proj", "qkv_proj", "query_key_value", "c_attn", "Wqkv", "W_pack", "wq", "wqkv"}
-)
+LINEAR_MARKS = frozenset({"A_log", "dt_bias", "conv1d", "dt_proj", "x_proj", "g_norm", "rg_lru", "ssm_a"})
 FEED_FORWARD_WORDS = frozenset(
-    {
-        "mlp",
-        "mlps",
-        "ffn",
-        "ff",
-        "feed",
-        "feedforward",
-        "fc",
-        "moe",
-        "altup",
-        "laurel",
-        "per",
-        "channel",
-        "scalar",
-    }
+    {"mlp", "mlps", "ffn", "ff", "feed", "feedforward", "fc", "moe", "altup", "laurel", "channel"}
+    | {"layer"}  # per_layer_projection, layer_scalar: small parts of the residual stream
 )
 
 
 def modality(path: Path) -> Role | None:
     """Vision, audio or projector if a whole segment says so; the outermost one that does decides."""
     for words in path.words:
-        if words & PROJECTOR_WORDS or any(pair <= words for pair in PROJECTOR_PAIRS):
+        if words & PROJECTOR_WORDS or any(together <= words for together in PROJECTOR_SETS):
             return Role.PROJECTOR
         if words & AUDIO_WORDS:
             return Role.AUDIO
@@ -101,5 +88,15 @@ def is_draft(path: Path) -> bool:
 
 def is_attention(block: str, siblings: frozenset[str]) -> bool:
     """Whether a layer's block is an attention: by its name, or by the projections that stand in it."""
-    words = frozenset(block.lower().split("_"))
-    return bool(words & ATTENTION_WORDS) or bool(siblings & QKV_MARKS)
+    return bool(words_of(block) & ATTENTION_WORDS) or not siblings.isdisjoint(QKV_MARKS)
+
+
+def is_linear_attention(block: str, siblings: frozenset[str]) -> bool:
+    """Whether a block keeps a recurrent state: a decay or a convolution stands in it, or its name says so."""
+    return not siblings.isdisjoint(LINEAR_MARKS) or bool(words_of(block) & LINEAR_WORDS)
+
+
+def is_norm(last: str) -> bool:
+    """Whether a module's last segment names a normalisation."""
+    words = words_of(last)
+    return any(word.endswith(("norm", "norms")) for word in words) or "ln" in words

@@ -9,40 +9,16 @@ from functools import cached_property
 
 PARAMETERS = frozenset(
     {
-        "weight",
-        "bias",
-        "scales",
-        "biases",
-        "scale",
-        "qweight",
-        "qzeros",
-        "g_idx",
-        "weight_scale",
-        "weight_scale_inv",
-        "weight_scale_2",
-        "weight_packed",
-        "weight_shape",
-        "weight_zero_point",
-        "weight_g_idx",
-        "weight_global_scale",
-        "input_scale",
-        "input_global_scale",
-        "global_scale",
-        "activation_scale",
-        "lora_a",
-        "lora_b",
-        "qscale_weight",
-        "qscale_act",
+        "weight", "bias", "scales", "biases", "scale", "global_scale", "blocks",
+        "qweight", "qzeros", "g_idx", "qscale_weight", "qscale_act",
+        "weight_scale", "weight_scale_inv", "weight_scale_2", "weight_packed", "weight_shape",
+        "weight_zero_point", "weight_g_idx", "weight_global_scale",
+        "input_scale", "input_global_scale", "activation_scale", "lora_a", "lora_b",
     }
-)
+)  # fmt: skip
 """Last segments that name a part of a module's weight; any other last segment is the module itself."""
 
 _INDICES = re.compile(r"\.[0-9]+(?=\.|$)")
-
-
-def is_index(segment: str) -> bool:
-    """Whether a path segment is a plain list index."""
-    return segment.isascii() and segment.isdecimal() and len(segment) < 10
 
 
 def folded(name: str) -> str:
@@ -53,6 +29,11 @@ def folded(name: str) -> str:
 def words_of(segment: str) -> frozenset[str]:
     """A segment's words in lower case: `mtp_layers` is {mtp, layers}, `norm_1` is {norm}."""
     return frozenset(word.rstrip("0123456789") for word in segment.lower().split("_")) - {""}
+
+
+def is_index(segment: str) -> bool:
+    """Whether a path segment is a plain list index."""
+    return segment.isascii() and segment.isdecimal() and len(segment) < 10
 
 
 @dataclass(frozen=True)
@@ -75,7 +56,7 @@ class Path:
 
     @cached_property
     def stack(self) -> str:
-        """The path of the numbered list that the tensor stands in, for example `model.layers`; else empty."""
+        """The path of the numbered list that the tensor stands in, for example `model.layers`; or empty."""
         return "" if self.position is None else ".".join(self.segments[: self.position])
 
     @cached_property
@@ -84,19 +65,24 @@ class Path:
         return self.module if self.position is None else self.module[self.position + 1 :]
 
     @cached_property
+    def block(self) -> str:
+        """The layer's part that the tensor stands in, for example `self_attn`."""
+        return self.inside[0] if self.inside else ""
+
+    @cached_property
     def last(self) -> str:
         """The module's last segment that is not an index."""
         return next((segment for segment in reversed(self.module) if not is_index(segment)), "")
 
     @cached_property
     def words(self) -> tuple[frozenset[str], ...]:
-        """Each segment's words without trailing digits: `shared_experts` is {shared, experts}."""
+        """Each segment's words: `shared_experts` is {shared, experts}."""
         return tuple(map(words_of, self.segments))
 
     @cached_property
     def inner_words(self) -> frozenset[str]:
         """All words of `inside`."""
-        return frozenset().union(*map(words_of, self.inside))
+        return frozenset[str]().union(*map(words_of, self.inside))
 
 
 def path_of(name: str) -> Path:

@@ -7,7 +7,8 @@ role = "router"
 share = "8/256"                              # 0, 1, a fraction or a number: how much one step reads
 reason = "read in the vendor's own code"
 ```
-A later override wins over an earlier one. They are applied, shown and stamped; the rules' own figure stays visible.
+A later override wins over an earlier one. They are applied, shown and stamped; the rules' own figure stays
+visible.
 """
 
 import fnmatch

@@ -1,4 +1,4 @@
-"""Which figure the ceiling uses: the count, the source documents' rule, the whole file, or all bytes on purpose."""
+"""Which figure the ceiling uses: the count, the seed rule, the whole file, or all bytes on purpose."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""The source documents' four rules, literally: names by substring, every *.safetensors file, three config keys.
+"""The source documents' four rules, literally: names by substring, every *.safetensors file.
 
 Kept beside the count as a teaching: the difference is the lesson. Nothing here may be made smarter.
 """

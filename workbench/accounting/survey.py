@@ -1,7 +1,7 @@
-"""One pass over a checkpoint's tensors: patterns of names, the decoder stack, its layers and their kinds.
+"""One pass over a checkpoint's tensors: groups of alike names, the decoder stack, its layers and their kinds.
 
-A pattern is all tensors whose names differ in their numbers only and whose shapes agree: rules judge patterns,
-so that a hundred thousand tensors cost a few dozen judgements. Structure only; no role is decided here.
+Rules judge groups, not tensors, so that a hundred thousand tensors cost a few hundred judgements. Structure
+only: no role is decided here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,21 +11,42 @@ from workbench.accounting.modules import is_draft, modality
 from workbench.accounting.names import Path, folded, is_index, path_of
 from workbench.checkpoint.checkpoint import Tensor
 
+LANGUAGE_ROOTS = frozenset({"language_model", "text_model", "llm", "language", "thinker"})
+
 
 @dataclass(eq=False, slots=True)
 class Pattern:
-    """Tensors alike. `layers` counts them by the first list index of their names ("" without one)."""
+    """Tensors whose names differ in list indices only and whose dtype and shape agree."""
 
     path: Path
     dtype: str
     shape: tuple[int, ...]
+    groups: dict[str, "Group"] = field(default_factory=dict)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes on disk of all its tensors."""
+        return sum(group.bytes for group in self.groups.values())
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """A pattern's tensors in one layer (`written` is its index in the name, "" outside any list).
+
+    `number` counts groups through; `first_bytes` is the size that all members normally share.
+    """
+
+    number: int
+    pattern: Pattern
+    written: str
+    first_bytes: int
+    tensors: int = 0
     bytes: int = 0
-    layers: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One entry of the decoder stack: its index and its kind (equal for layers with the same patterns)."""
+    """One entry of a layer stack: its index and its kind (equal for layers with the same patterns)."""
 
     index: int
     kind: int
@@ -33,96 +54,103 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What the names and shapes say by themselves.
+    """What names and shapes say by themselves.
 
-    `pattern_of` and `layer_of` run parallel to the tensors. `stack` is the decoder stack's path, `layers` its
-    entries by their index as written; `siblings` are all segments that a kind of layer has inside a block.
-    `beside` are other numbered lists of layers that belong to the language model.
+    `group_of` runs parallel to the tensors. `stack` is the decoder stack's path; `beside` are other lists of
+    layers of the language model with their length. `layers` are the entries of all of these, by stack and
+    index as written; `siblings` all path segments that a kind of layer has inside a block ("" for the layer).
     """
 
     patterns: tuple[Pattern, ...]
-    pattern_of: Sequence[Pattern]
-    layer_of: Sequence[str]
+    groups: tuple[Group, ...]
+    group_of: Sequence[Group]
     stack: str
-    layers: dict[str, Layer]
-    siblings: dict[tuple[int, str], frozenset[str]]
     beside: dict[str, int]
+    layers: dict[tuple[str, str], Layer]
+    siblings: dict[tuple[int, str], frozenset[str]]
 
     @property
     def root(self) -> str:
-        """The language model's outermost segment, for example `language_model`; empty if there is none."""
-        return next((s for s in self.stack.split(".") if s in LANGUAGE_ROOTS), "")
+        """The language model's outermost segment, for example `language_model`; empty if it has none."""
+        return next((segment for segment in self.stack.split(".") if segment in LANGUAGE_ROOTS), "")
 
-
-LANGUAGE_ROOTS = ("language_model", "text_model", "llm", "language", "thinker")
+    @property
+    def decoder(self) -> dict[int, Layer]:
+        """The decoder stack's entries by index."""
+        return {layer.index: layer for (stack, _), layer in self.layers.items() if stack == self.stack}
 
 
 def survey(tensors: Iterable[Tensor]) -> Survey:
     """Read all names once."""
-    patterns: dict[tuple[str, tuple[int, ...]], Pattern] = {}
-    pattern_of: list[Pattern] = []
-    layer_of: list[str] = []
+    patterns: dict[tuple[str, str, tuple[int, ...]], Pattern] = {}
+    groups: list[Group] = []
+    group_of: list[Group] = []
     for tensor in tensors:
-        name = tensor.name
-        key = (folded(name), tensor.shape)
+        name, dtype, shape, size, _ = tensor
+        key = (folded(name), dtype, shape)
         pattern = patterns.get(key)
         if pattern is None:
-            pattern = patterns[key] = Pattern(path_of(name), tensor.dtype, tensor.shape)
+            pattern = patterns[key] = Pattern(path_of(name), dtype, shape)
         position = pattern.path.position
-        layer = "" if position is None else _segment(name, position)
-        pattern.layers[layer] = pattern.layers.get(layer, 0) + 1
-        pattern.bytes += tensor.nbytes
-        pattern_of.append(pattern)
-        layer_of.append(layer)
+        written = "" if position is None else name.split(".", position + 1)[position]
+        group = pattern.groups.get(written)
+        if group is None:
+            group = pattern.groups[written] = Group(len(groups), pattern, written, size)
+            groups.append(group)
+        group.tensors += 1
+        group.bytes += size
+        group_of.append(group)
     found = tuple(patterns.values())
-    stack = _decoder_stack(found)
-    layers, siblings = _layers(found, stack)
-    beside = {
-        other: len({layer for p in found if p.path.stack == other for layer in p.layers})
-        for other in {p.path.stack for p in found}
-        if other != stack and other.rpartition(".")[2].endswith("layers") and not _foreign_stack(found, other)
-    }
-    return Survey(found, pattern_of, layer_of, stack, layers, siblings, beside)
+    own = [pattern for pattern in found if pattern.path.position is not None and not _foreign(pattern)]
+    stack = _decoder_stack(own)
+    beside = _beside(own, stack)
+    layers, siblings = _layers(own, {stack, *beside})
+    return Survey(found, tuple(groups), group_of, stack, beside, layers, siblings)
 
 
-def _segment(name: str, position: int) -> str:
-    parts = name.split(".", position + 1)
-    return parts[position] if position < len(parts) else ""
+def _foreign(pattern: Pattern) -> bool:
+    return is_draft(pattern.path) or modality(pattern.path) is not None
 
 
 def _decoder_stack(patterns: Sequence[Pattern]) -> str:
-    """The numbered list with the most bytes that is neither a tower nor a draft."""
+    """The numbered list with the most bytes; a decoder before its encoder."""
     weight: dict[str, int] = {}
     for pattern in patterns:
+        weight[pattern.path.stack] = weight.get(pattern.path.stack, 0) + pattern.bytes
+    decoders = [stack for stack in weight if "decoder" in stack.split(".")]
+    return max(decoders or weight, key=lambda stack: (weight[stack], stack), default="")
+
+
+def _beside(patterns: Sequence[Pattern], stack: str) -> dict[str, int]:
+    written: dict[str, set[str]] = {}
+    for pattern in patterns:
         path = pattern.path
-        if path.position is not None and not is_draft(path) and modality(path) is None:
-            weight[path.stack] = weight.get(path.stack, 0) + pattern.bytes
-    return max(weight, key=lambda stack: (weight[stack], stack), default="")
-
-
-def _foreign_stack(patterns: Sequence[Pattern], stack: str) -> bool:
-    return any(p.path.stack == stack and (is_draft(p.path) or modality(p.path) is not None) for p in patterns)
+        if (
+            path.stack != stack
+            and path.stack.endswith(("layers", "blocks"))
+            and "encoder" not in path.segments
+        ):
+            written.setdefault(path.stack, set()).update(filter(is_index, pattern.groups))
+    return {other: len(indices) for other, indices in written.items()}
 
 
 def _layers(
-    patterns: Sequence[Pattern], stack: str
-) -> tuple[dict[str, Layer], dict[tuple[int, str], frozenset[str]]]:
-    members: dict[str, list[int]] = {}
-    inside = [pattern for pattern in patterns if stack and pattern.path.stack == stack]
-    for number, pattern in enumerate(inside):
-        for layer in pattern.layers:
-            if is_index(layer):
-                members.setdefault(layer, []).append(number)
+    patterns: Sequence[Pattern], stacks: set[str]
+) -> tuple[dict[tuple[str, str], Layer], dict[tuple[int, str], frozenset[str]]]:
+    members: dict[tuple[str, str], list[Pattern]] = {}
+    for pattern in patterns:
+        if pattern.path.stack in stacks:
+            for written in filter(is_index, pattern.groups):
+                members.setdefault((pattern.path.stack, written), []).append(pattern)
     kinds: dict[tuple[int, ...], int] = {}
     layers = {}
     siblings: dict[tuple[int, str], set[str]] = {}
-    for layer, numbers in members.items():
-        known = tuple(numbers)
+    for key, inside in members.items():
+        known = tuple(map(id, inside))
         if known not in kinds:
             kinds[known] = len(kinds)
-            for number in numbers:
-                path = inside[number].path
-                block = path.inside[0] if path.inside else ""
-                siblings.setdefault((kinds[known], block), set()).update(path.inside)
-        layers[layer] = Layer(int(layer), kinds[known])
+            for pattern in inside:
+                for block in {pattern.path.block, ""}:
+                    siblings.setdefault((kinds[known], block), set()).update(pattern.path.inside)
+        layers[key] = Layer(int(key[1]), kinds[known])
     return layers, {key: frozenset(names) for key, names in siblings.items()}

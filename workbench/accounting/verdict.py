@@ -1,4 +1,4 @@
-"""What a rule says of a tensor: its role, its share, whether the runtime loads it, by which rule."""
+"""What a rule says of a group of tensors: their role, their share, whether the runtime loads them."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,13 +13,28 @@ ONE = Fraction(1)
 class Verdict:
     """`share` of the tensor's bytes are read by one step; `rows` > 0 marks a look-up table of that many rows.
 
-    `loaded` is False where the runtime drops the tensor. `experts` is E as the headers show it for routed
-    experts, else 0.
+    `rule` is the id of the rule that said so. `loaded` is False where the runtime drops the tensor.
+    `experts` is E as the headers show it for routed experts, else 0.
     """
 
     role: Role
     share: Fraction
-    rule: str
+    rule: str = ""
     loaded: bool = True
     rows: int = 0
     experts: int = 0
+
+
+def unread(role: Role, *, loaded: bool = False) -> Verdict:
+    """A tensor that no step reads; the runtime does not even load it unless `loaded`."""
+    return Verdict(role, ZERO, loaded=loaded)
+
+
+def whole(role: Role) -> Verdict:
+    """A tensor that every step reads in full."""
+    return Verdict(role, ONE)
+
+
+def one_row(role: Role, rows: int) -> Verdict:
+    """A table of `rows` rows that every step looks one up in."""
+    return Verdict(role, ZERO, rows=max(1, rows))

@@ -22,17 +22,8 @@ TEXT_CONFIG_KEYS = (
 )
 """Keys under which multimodal configurations nest their language model's."""
 
-MODALITY_CONFIG_KEYS = (
-    "vision_config",
-    "audio_config",
-    "visual",
-    "vision",
-    "mm_vision_tower",
-    "img_processor",
-    "vision_encoder",
-    "perceiver_config",
-    "speech_config",
-)
+MODALITY_WORDS = frozenset({"vision", "visual", "image", "video", "vit", "audio", "speech"})
+"""Words of the keys under which configurations describe another modality's part."""
 
 LAYER_KEYS = (
     "num_hidden_layers",
@@ -86,11 +77,12 @@ class Quantization:
 class ModelConfig:
     """What a configuration says of the language model. None = it does not say.
 
-    `layers` is the depth of the decoder stack (without next-n layers), `experts` is E, `experts_per_token` k;
-    `experts_listed` are the values where the config gives E per layer or per modality. `zero_experts` are router
-    rows without weights. `tie` is None where the config is silent or contradicts itself (`tie_conflict`).
-    `loops` is how often the stack runs per token. `text` is the language model's own mapping, for readers
-    that need more; `modalities`: the config describes a vision or audio part.
+    `layers` is the depth of the decoder stack (without next-n layers); `empty_layers` are those that hold no
+    weights. `experts` is E, `experts_per_token` k; `experts_listed` are the values where the config gives E
+    per layer; `zero_experts` are router rows without weights. `tie` is None where the config is silent or
+    contradicts itself (`tie_conflict`). `loops` is how often the stack runs per token (`loops_assumed`: the
+    config speaks of loops without their number). `modalities`: the config describes a vision or audio part.
+    `text` is the language model's own mapping, for readers that need more.
     """
 
     model_type: str = ""
@@ -108,6 +100,8 @@ class ModelConfig:
     kv_shared_layers: int = 0
     loops: int = 1
     loops_assumed: bool = False
+    empty_layers: frozenset[int] = frozenset()
+    cross_attention_layers: frozenset[int] = frozenset()
     modalities: bool = False
     quantization: Quantization | None = None
     text: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -137,7 +131,12 @@ def view(config: Mapping[str, Any]) -> ModelConfig:
         kv_shared_layers=max(0, as_int(text.get("num_kv_shared_layers")) or 0),
         loops=loops,
         loops_assumed=assumed,
-        modalities=any(isinstance(config.get(key), Mapping | str) for key in MODALITY_CONFIG_KEYS),
+        empty_layers=_empty_layers(text),
+        cross_attention_layers=frozenset(ints(text.get("cross_attention_layers"))),
+        modalities=any(
+            isinstance(value, Mapping) and not MODALITY_WORDS.isdisjoint(str(key).lower().split("_"))
+            for key, value in config.items()
+        ),
         quantization=_quantization(config, text),
         text=MappingProxyType(dict(text)),
     )
@@ -262,6 +261,20 @@ def _loops(text: Mapping[str, Any]) -> tuple[int, bool]:
     if as_int(text.get("loop_window_size")) is not None:
         return 2, True
     return 1, False
+
+
+def _empty_layers(text: Mapping[str, Any]) -> frozenset[int]:
+    """Layers whose attention and feed-forward a pruned architecture's `block_configs` both switch off."""
+    blocks = text.get("block_configs")
+    return frozenset(
+        index
+        for index, block in enumerate(blocks if isinstance(blocks, list) else [])
+        if isinstance(block, Mapping)
+        and all(
+            isinstance(part := block.get(key), Mapping) and part.get("no_op") is True
+            for key in ("attention", "ffn")
+        )
+    )
 
 
 def _quantization(config: Mapping[str, Any], text: Mapping[str, Any]) -> Quantization | None:

@@ -1,0 +1,71 @@
+"""Rules for what stands beside the language model: buffers, drafts, towers, projectors, encoders."""
+
+from workbench.accounting.modules import is_draft, modality
+from workbench.accounting.roles import Role
+from workbench.accounting.rules.rule import Facts, Subject, rule
+from workbench.accounting.verdict import Verdict, unread
+
+BUFFERS = frozenset({"inv_freq", "masked_bias", "position_ids", "rotary_emb", "cos_cached", "sin_cached"})
+
+
+@rule("not-a-weight", "A table or mask that the runtime computes itself: it is not even loaded.")
+def not_a_weight(subject: Subject, _: Facts) -> Verdict | None:
+    """Rotary frequencies by name; causal masks by their square last dimensions."""
+    last, shape = subject.path.segments[-1], subject.shape
+    mask = last == "bias" and len(shape) >= 3 and shape[-1] == shape[-2] > 1
+    return unread(Role.POSITION) if mask or last in BUFFERS else None
+
+
+@rule("draft-module", "A multi-token prediction or draft module: plain decode never reads it.")
+def draft_module(subject: Subject, _: Facts) -> Verdict | None:
+    """`mtp`, `nextn`, `eh_proj` and their kin as whole words of a segment."""
+    return unread(Role.DRAFT) if is_draft(subject.path) else None
+
+
+@rule("draft-layer", "A layer beyond the model's depth predicts further tokens: plain decode never reads it.")
+def draft_layer(subject: Subject, _: Facts) -> Verdict | None:
+    """By position: layer N of a stack that the config says has N layers."""
+    return unread(Role.DRAFT) if subject.beyond else None
+
+
+@rule("projector-module", "A projector from another modality: text decode never reads it.")
+def projector_module(subject: Subject, _: Facts) -> Verdict | None:
+    """By whole path segments."""
+    return unread(Role.PROJECTOR) if modality(subject.path) is Role.PROJECTOR else None
+
+
+@rule("vision-module", "A vision module: text decode never reads it.")
+def vision_module(subject: Subject, _: Facts) -> Verdict | None:
+    """By whole path segments."""
+    return unread(Role.VISION) if modality(subject.path) is Role.VISION else None
+
+
+@rule("audio-module", "An audio module: text decode never reads it.")
+def audio_module(subject: Subject, _: Facts) -> Verdict | None:
+    """By whole path segments."""
+    return unread(Role.AUDIO) if modality(subject.path) is Role.AUDIO else None
+
+
+@rule("cross-attention-layer", "A cross-attention layer is skipped when there is no image.")
+def cross_attention_layer(subject: Subject, facts: Facts) -> Verdict | None:
+    """By the config's list of such layers."""
+    crossing = facts.config.cross_attention_layers
+    return unread(Role.VISION) if subject.main and subject.layer in crossing else None
+
+
+@rule("encoder", "An encoder runs once per prompt: decode never reads it.")
+def encoder(subject: Subject, facts: Facts) -> Verdict | None:
+    """Only beside a decoder; some decoders are called encoder."""
+    has_decoder = "decoder" in facts.survey.stack.split(".")
+    return unread(Role.OTHER, loaded=True) if has_decoder and "encoder" in subject.path.segments else None
+
+
+@rule(
+    "beside-language-model", "Outside the language model of a multimodal checkpoint: decode never reads it."
+)
+def beside_language_model(subject: Subject, facts: Facts) -> Verdict | None:
+    """By structure: not under the segment that holds the decoder stack."""
+    root = facts.survey.root
+    if not root or not facts.config.modalities or root in subject.path.segments:
+        return None
+    return unread(Role.PROJECTOR)

@@ -1,0 +1,70 @@
+"""What a rule is, and what it may know: a group of tensors, its place, the checkpoint's facts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench.accounting.names import Path
+from workbench.accounting.survey import Group, Survey
+from workbench.accounting.verdict import Verdict
+from workbench.accounting.vocabulary import Vocabulary
+from workbench.checkpoint.model_config import ModelConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What all rules may know of the checkpoint."""
+
+    config: ModelConfig
+    survey: Survey
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One group of tensors and where it stands.
+
+    `layer` is its index in a stack of the language model's layers (None outside), `kind` that layer's kind,
+    `main` whether the stack is the decoder's own. `beyond`: past the model's depth; `kv_shared`: in a layer
+    that reads an earlier layer's cache.
+    """
+
+    group: Group
+    layer: int | None = None
+    kind: int = -1
+    main: bool = False
+    beyond: bool = False
+    kv_shared: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The name's parts."""
+        return self.group.pattern.path
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensors' shape, row-major."""
+        return self.group.pattern.shape
+
+    def siblings(self, facts: Facts) -> frozenset[str]:
+        """All path segments inside the same block of this kind of layer."""
+        return facts.survey.siblings.get((self.kind, self.path.block), frozenset())
+
+
+Judge = Callable[[Subject, Facts], Verdict | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule's id, the plain sentence that screens print as the reason, and its function.
+
+    The function passes with None. `judge` is None for what the engine applies itself.
+    """
+
+    id: str
+    sentence: str
+    judge: Judge | None = None
+
+
+def rule(rule_id: str, sentence: str) -> Callable[[Judge], Rule]:
+    """Make a Rule of a function."""
+    return lambda judge: Rule(rule_id, sentence, judge)
