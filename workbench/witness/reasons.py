@@ -37,7 +37,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.MISMATCH: "the tensors do not have the shapes that config.json describes",
     Reason.INCOMPLETE: "tensors are missing that the model needs, and mlx-lm would not load it",
     Reason.UNSUPPORTED_DTYPE: "mlx cannot read this type of tensor",
-    Reason.EVALUATES: "the model computes values in the middle of its forward pass, which would load weights",
+    Reason.EVALUATES: "the model computes values while it is built or run, which would load weights",
     Reason.KERNEL_MISSING: "the model needs a kernel that this backend does not have",
     Reason.NOT_EXPORTABLE: "the model uses an operation that mlx cannot export",
     Reason.OUT_OF_TIME: "the trace did not end within its time limit and was stopped",

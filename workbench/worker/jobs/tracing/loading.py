@@ -72,7 +72,10 @@ def _build(folder: Path, headers: Sequence[Header], parts: Parts) -> Built:
     ancestry = _Ancestry()
 
     def classes(config: dict[str, Any]) -> tuple[Callable[[Any], Any], Any]:
-        model_class, arguments = utils._get_classes(config=config)
+        try:
+            model_class, arguments = utils._get_classes(config=config)
+        except SystemExit as end:  # a model module whose own import lacks a package ends the process
+            raise ValueError(f"Model type {config['model_type']} not supported.") from end
 
         def construct(args: Any) -> Any:
             model = model_class(args)

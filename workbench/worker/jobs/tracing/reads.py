@@ -4,7 +4,7 @@ A parameter is followed through views of it (transposed, sliced, cast) to the op
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from workbench.worker.jobs.tracing.graph import Graph, Node, reaching
@@ -44,19 +44,20 @@ _PASSES = {
     "ScaledDotProductAttention",
     "SegmentedMM",
 }
-"""Operations that pass over a tensor once each. All others are element-wise uses, together one read."""
+"""Operations that pass over a tensor once each. All others are element-wise uses: as many reads as the most
+frequent of them (a norm's weight in a layer that runs twice is multiplied twice)."""
 
 
 @dataclass(slots=True)
 class Read:
     """One input's reads; each figure is a part of the tensor, and passes 1 where it is read again.
 
-    `passed` was read by operations that pass over it, `used` element by element, `routed` by an index that
-    depends on parameters (experts), `rows` by any other index.
+    `passed` was read by operations that pass over it, `used` by each element-wise operation, `routed` by an
+    index that depends on parameters (experts), `rows` by any other index.
     """
 
     passed: float = 0.0
-    used: float = 0.0
+    used: dict[str, float] = field(default_factory=dict)
     routed: float = 0.0
     rows: float = 0.0
     lookups: int = 0
@@ -64,7 +65,7 @@ class Read:
     @property
     def share(self) -> float:
         """How much of the tensor the step reads, look-up rows left out."""
-        return max(self.passed, min(self.used, 1.0)) + self.routed
+        return max(self.passed, *self.used.values(), 0.0) + self.routed
 
     @property
     def kind(self) -> str:
@@ -78,7 +79,7 @@ class Read:
     @property
     def times(self) -> int:
         """How often the step reads it: slices that add up to the tensor are one read."""
-        return max(1, round(self.passed)) if self.kind == "full" else self.lookups
+        return max(1, round(self.share)) if self.kind == "full" else self.lookups
 
 
 def reads(graph: Graph, targets: Collection[str], parameters: int) -> list[Read]:
@@ -120,7 +121,7 @@ def _taking(graph: Graph, node: Node, place: int, *, routed: bool) -> Callable[[
     if node.op in {"Gather", "GatherAxis"} and place == 0:
         part = min(1.0, graph.size(node.outputs[0]) / max(graph.size(node.inputs[0]), 1))
         return partial(_take_experts if routed else _take_rows, part=part)
-    return _pass_over if node.op in _PASSES else _use
+    return _pass_over if node.op in _PASSES else partial(_use, op=node.op)
 
 
 def _take_experts(read: Read, share: float, part: float) -> None:
@@ -137,5 +138,5 @@ def _pass_over(read: Read, share: float) -> None:
     read.passed += share
 
 
-def _use(read: Read, share: float) -> None:
-    read.used += share
+def _use(read: Read, share: float, op: str) -> None:
+    read.used[op] = read.used.get(op, 0.0) + share
