@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.accounting.count import Count
-from workbench.checkpoint.checkpoint import Checkpoint
+from workbench.checkpoint.checkpoint import Checkpoint, State
+from workbench.errors import CheckpointError
+from workbench.escape import visible
 from workbench.prediction.ceiling import BandwidthFigure
 
 RULES = ("count", "seed", "whole-file", "all-bytes")
@@ -77,13 +79,48 @@ def ledger_path(named: Path | None) -> Path:
     return named if named is not None else users_own()
 
 
-def counted(text: str, named_dirs: Sequence[Path]) -> tuple[Checkpoint, Count]:
+def add_overrides(parser: argparse.ArgumentParser) -> None:
+    """`--overrides FILE`."""
+    parser.add_argument(
+        "--overrides",
+        metavar="FILE",
+        type=Path,
+        help="TOML that gives tensors another role or share, with a reason",
+    )
+
+
+def counted(text: str, named_dirs: Sequence[Path], overrides: Path | None = None) -> tuple[Checkpoint, Count]:
     """The named checkpoint, opened and counted; a synthetic one is built first."""
     from workbench.accounting.engine import count
+    from workbench.accounting.overrides import read_overrides
     from workbench.checkpoint.reading import open_checkpoint
 
+    corrections = read_overrides(overrides) if overrides else ()
     checkpoint = open_checkpoint(find(text, named_dirs))
-    return checkpoint, count(checkpoint)
+    return checkpoint, count(checkpoint, corrections)
+
+
+def is_countable(checkpoint: Checkpoint, count: Count) -> bool:
+    """Whether an honest figure exists: every shard is there, and the count does not refuse."""
+    whole = checkpoint.state not in (State.INCOMPLETE, State.UNREADABLE)
+    return whole and (count.refusal is None or bool(count.overrides))
+
+
+def require_countable(checkpoint: Checkpoint, count: Count) -> None:
+    """Raise CheckpointError where no honest figure exists: shards are missing, or the count refuses."""
+    if is_countable(checkpoint, count):
+        return
+    if count.refusal is None:
+        raise CheckpointError(
+            f"{visible(checkpoint.name)} is {checkpoint.state}: {checkpoint.reason}",
+            "complete or replace it; nothing may be predicted from part of a checkpoint",
+            code=f"checkpoint_{checkpoint.state}",
+        )
+    raise CheckpointError(
+        f"{visible(checkpoint.name)} has no honest count: {count.refusal.message}",
+        "`workbench audit` lists its tensors; --overrides FILE corrects them",
+        code=count.refusal.code,
+    )
 
 
 def find(text: str, named_dirs: Sequence[Path]) -> Path:

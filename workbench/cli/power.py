@@ -1,0 +1,44 @@
+"""What this machine can say about power: every source that works, what it covers, and why the others do not.
+
+Never asks for a password: powermetrics is tried with `sudo -n` only.
+"""
+
+import argparse
+from dataclasses import asdict
+
+from workbench.cli import console, metering, options
+from workbench.errors import UsageError
+from workbench.power.report import measure_for
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long to read (10)")
+    metering.add_meter(parser)
+    options.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read every source for some seconds and report each as its own row."""
+    if not 0 < args.seconds <= 3600:
+        raise UsageError(f"--seconds {args.seconds:g} is not between 0 and 3600.", "10 is a good start.")
+    report = measure_for(args.seconds, metering.choice_of(args))
+    if args.json:
+        console.out_json({"schema_version": 1, **asdict(report)})
+        return 0
+    for row in report.rows:
+        watts = "no reading" if row.mean_w is None else f"{row.mean_w:.2f} W"
+        console.out(f"{row.source}: {watts} over {row.samples} samples")
+        console.out(f"  covers {row.scope}{' (an estimate)' if row.is_estimate else ''}")
+        for rail, rail_w in row.rails_w.items():
+            console.out(f"  {rail:12} {rail_w:.3f} W")
+        if row.rails_missing:
+            console.out(f"  missing: {', '.join(row.rails_missing)}")
+        for words in (*row.notes, *([row.trouble] if row.trouble else [])):
+            console.out(f"  {words}")
+    if not report.rows:
+        console.out(report.unavailable_reason or "No source.")
+    console.say("looked for:")
+    for name, why in report.looked_for:
+        console.say(f"  {name}: {why or 'found'}")
+    return 0

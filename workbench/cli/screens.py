@@ -1,0 +1,76 @@
+"""The screens: pick a checkpoint, see what a token reads, say a number, run, keep the record."""
+
+import argparse
+import os
+import sys
+
+from workbench.cli import console, options
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `workbench` without a command."""
+    options.add_models(parser)
+    options.add_ledger(parser)
+    options.add_bandwidth(parser, required=False)
+    options.add_json(parser)
+    parser.add_argument("--hz", type=float, metavar="N", help="paints a second during a run (4, over SSH 2)")
+    parser.add_argument("--theme", choices=("dark", "light", "high-contrast"), help="colours (dark)")
+    parser.add_argument("--blind", action="store_true", help="paint nothing while a run measures")
+    parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Open the screens, or say why they cannot open here."""
+    if args.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return console.fail_words(
+            "the screens need a terminal, and this is none",
+            "`workbench measure CHECKPOINT --predict TPS` runs the protocol without one",
+            as_json=args.json,
+        )
+    return show(args)
+
+
+def show(
+    args: argparse.Namespace,
+    *,
+    checkpoint: str | None = None,
+    demo: bool = False,
+) -> int:
+    """Open the screens on this terminal; returns the exit code."""
+    if os.environ.get("TERM", "") in {"", "dumb"}:
+        return console.fail_words(
+            f"the terminal calls itself {os.environ.get('TERM') or 'nothing'}: it cannot show screens",
+            "set TERM (xterm-256color, tmux-256color), or use the commands",
+            as_json=False,
+        )
+    encoding = (getattr(sys.__stderr__, "encoding", None) or "").lower().replace("-", "")
+    if encoding != "utf8":
+        return console.fail_words(
+            f"the terminal's encoding is {encoding or 'unknown'}: the screens need UTF-8",
+            "set LC_ALL=C.UTF-8 or PYTHONUTF8=1, or use the commands",
+            as_json=False,
+        )
+    from workbench.cli.running import command
+    from workbench.settings import load_settings
+    from workbench.tui.app import run as run_screens
+    from workbench.tui.options import Options
+
+    mine = load_settings()
+    return run_screens(
+        Options(
+            model_dirs=tuple(options.model_dirs(args.models)),
+            ledger=options.ledger_path(args.ledger),
+            checkpoint=checkpoint,
+            bandwidth=options.figure(args),
+            rule=getattr(args, "rule", "count"),
+            tokens=getattr(args, "tokens", None) or mine.tokens,
+            repeats=getattr(args, "repeats", None) or mine.repeats,
+            demo=demo,
+            blind=getattr(args, "blind", False),
+            alias=mine.alias,
+            hz=getattr(args, "hz", None) or mine.hz,
+            theme=f"workbench-{getattr(args, 'theme', None) or mine.theme}",
+            mouse=not getattr(args, "no_mouse", False),
+            command=command(),
+        )
+    )
