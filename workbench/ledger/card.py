@@ -55,7 +55,7 @@ def versions(record: Record) -> str:
             ("mlx", record.mlx),
             ("mlx-lm", record.mlx_lm),
             ("workbench", record.workbench),
-            (record.runtime, record.runtime_commit),
+            (f"{record.runtime} commit", record.runtime_commit),
         )
         if version
     ]

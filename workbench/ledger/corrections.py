@@ -72,8 +72,14 @@ def find(records: Sequence[One], wanted: str) -> One:
             "`workbench ledger` lists them.",
             code="no_record",
         )
+    if len(found) == 1:
+        raise LedgerError(
+            f"{visible(wanted, 60)} is too short for an id.",
+            f"Give {SHORTEST_ID} characters of it at least.",
+            code="ambiguous_record",
+        )
     raise LedgerError(
         f"{len(found)} records' ids begin with {visible(wanted, 60)}.",
-        f"Give more of the id, {SHORTEST_ID} characters at least.",
+        "Give more of the id.",
         code="ambiguous_record",
     )

@@ -21,10 +21,7 @@ def report(record: Record) -> list[Line]:
         ("command", visible(" ".join(record.command), 500) if record.command else "not recorded"),
         ("prompt processing", _prompt(record)),
         ("decode", measurement(record)),
-        (
-            "peak memory",
-            f"{record.peak_memory_gb:.2f} GB" if record.peak_memory_gb is not None else NOT_MEASURED,
-        ),
+        ("peak memory", peak),
         ("power or energy", _energy(record)),
         ("interpretation", _interpretation(record)),
     ]

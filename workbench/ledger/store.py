@@ -167,13 +167,15 @@ def _append(path: Path, line: bytes) -> None:
 
 def _lock(descriptor: int) -> None:
     deadline = time.monotonic() + LOCK_WAIT_S
+    pause_s = 0.0005
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise TimeoutError(errno.ETIMEDOUT, "another program holds the ledger's lock") from None
-            time.sleep(0.005)
+            time.sleep(pause_s)
+            pause_s = min(2 * pause_s, 0.05)
         except OSError as error:
             if error.errno in _NO_LOCKS:  # some network file systems; O_APPEND and one write still hold
                 return

@@ -1,0 +1,111 @@
+import json
+
+import pytest
+
+from tests.analysis.office import office_record
+from tests.ledger.builders import a_record
+from workbench.analysis.verdict import judged
+from workbench.errors import LedgerError, UsageError
+from workbench.ledger.query import Query, parse_query, select
+from workbench.ledger.store import append, append_line
+from workbench.ledger.table import HEADERS, cells, load, record_of, row_of
+
+
+@pytest.fixture
+def ledger(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    path = tmp_path / "ledger.jsonl"
+    append(path, a_record(1, date="2026-08-31T23:59:00Z", generation_tps=91.0, verdict="ok"))
+    append(path, judged(office_record("Qwen3.5-35B-A3B-4bit", 88.99, rule="all-bytes", record_id="run-1")))
+    append(path, a_record(3, alias=None, device="Apple M3", date="2026-10-02T08:00:00Z", status="cancelled"))
+    return path
+
+
+def ids(table, text):
+    return [row.record_id for row in select(table, parse_query(text))]
+
+
+def test_a_row_shows_the_pieces_and_the_verdict(ledger):
+    row = load(ledger).rows[1]
+    assert dict(zip(HEADERS, cells(row), strict=True)) == {
+        "date": "2026-09-15 12:00",
+        "machine": "office",
+        "model": "Qwen3.5-35B-A3B-4bit",
+        "bits": "4",
+        "GB/token": "20.391",
+        "said": "",
+        "tok/s": "89.0",
+        "of ceiling": "221.6 %",
+        "verdict": "counting error",
+        "status": "measured",
+    }
+
+
+def test_the_whole_record_is_read_when_it_is_asked_for(ledger):
+    row = load(ledger).rows[1]
+    record = record_of(ledger, row)
+    assert record.record_id == "run-1"
+    assert record.excess_explained_by == ["experts counted in full"]
+    assert row_of(record, row.offset) == row
+
+
+def test_a_file_that_was_exchanged_is_noticed(ledger):
+    row = load(ledger).rows[2]
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    ledger.write_bytes(b"".join([lines[0], lines[1], lines[0]]))
+    with pytest.raises(LedgerError, match="exchanged"):
+        record_of(ledger, row)
+
+
+def test_a_ledger_that_does_not_exist_is_an_empty_table(tmp_path):
+    assert load(tmp_path / "none.jsonl").rows == []
+
+
+def test_damaged_lines_are_listed_beside_the_rows(ledger):
+    with ledger.open("ab") as stream:
+        stream.write(b'{"record_id": 5}\n\xff\xfe\n\n{"record_id": "torn')
+    table = load(ledger)
+    assert len(table.rows) == 3
+    assert [number for number, _ in table.damaged] == [4, 5, 7]
+    assert "torn" in table.damaged[2][1]
+
+
+def test_a_newer_schema_has_its_row(ledger):
+    newer = {**json.loads(ledger.read_bytes().splitlines()[0]), "schema_version": 7, "record_id": "newer"}
+    append_line(ledger, json.dumps({**newer, "predicted_tps_human": {"low": 1}}).encode())
+    assert load(ledger).rows[-1].record_id == "newer"
+    assert load(ledger).rows[-1].generation_tps == 91.0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", [1, "run-1", 3]),
+        ("machine:office", [1, "run-1"]),
+        ("machine:M3", [1, "run-1", 3]),
+        ("model:35b", ["run-1"]),
+        ("verdict:counting", ["run-1"]),
+        ('verdict:"counting error"', ["run-1"]),
+        ("status:cancelled", [3]),
+        ("since:2026-09", ["run-1", 3]),
+        ("until:2026-09", [1, "run-1"]),
+        ("since:2026-09-15 until:2026-09-15", ["run-1"]),
+        ("rule:all-bytes", ["run-1"]),
+        ("office 9b", [1]),
+        ("nothing-like-it", []),
+    ],
+)
+def test_filters_find_rows_by_key_and_by_word(ledger, text, found):
+    wanted = [a_record(one).record_id if isinstance(one, int) else one for one in found]
+    assert ids(load(ledger), text) == wanted
+
+
+@pytest.mark.parametrize("text", ["colour:red", "since:yesterday", "discarded:maybe"])
+def test_a_filter_that_there_is_not_is_said(text):
+    with pytest.raises(UsageError):
+        parse_query(text)
+
+
+def test_an_empty_query_matches_everything():
+    assert parse_query("  ").is_empty
+    assert not Query(model="9b").is_empty
