@@ -17,6 +17,8 @@ from widgets.sizes import unit_for
 from widgets.visible import visible
 
 BAR_CELLS = 8
+ENOUGH_LINES = 6
+"""A new tree is opened along its largest nodes until it has this many lines."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -24,21 +26,23 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 class ByteNode:
     """One line of the tree: a module or a tensor.
 
-    `token_bytes` is what one step reads; `share` is that over the whole's, None where it means nothing.
-    `letter` and `kind` (a lower-case word that names the colour) tell its role; `more` holds further figures
-    for the tree's extra columns, `source` whatever the owner wants back. `children` is called on opening.
+    `token_bytes` is what one step reads; `share` is how much of the node that is, `part` how much of all that
+    the step reads. `letter` and `kind` (a lower-case word that names the colour) tell its role; `more` holds
+    further figures for the tree's extra columns, `source` whatever the owner wants back. `children` is called
+    on opening, with true for the largest first and false for model order.
     """
 
     name: str
     disk_bytes: int
     token_bytes: float
     share: float | None = None
+    part: float = 0.0
     letter: str = ""
     kind: str = ""
     note: str = ""
     more: tuple[float | None, ...] = ()
     source: object = None
-    children: Callable[[], Sequence["ByteNode"]] | None = None
+    children: Callable[[bool], Sequence["ByteNode"]] | None = None
 
 
 @dataclass(slots=True)
@@ -105,15 +109,15 @@ class ByteTree(LineList):
     def show(
         self, roots: Sequence[ByteNode], *, extra_columns: Sequence[str] = (), keep: bool = False
     ) -> None:
-        """Show these nodes, a lone root opened; `keep` leaves open nodes open and the cursor where it is."""
+        """Show these nodes, a lone root opened along its largest; `keep` leaves open nodes open and the cursor where it is."""
         opened = {line.path for line in self._lines if line.open} if keep else set()
         here = self._lines[self.cursor].path if keep and self._lines else None
         self._roots = roots
         self.extra_columns = tuple(extra_columns)
         self._unit = unit_for(max((node.disk_bytes for node in roots), default=0))
-        if len(roots) == 1:
-            opened.add((roots[0].name,))
         self._lines = self._unfold(roots, 0, (), opened)
+        if not keep and len(roots) == 1:
+            self._open_largest()
         cursor = next((i for i, line in enumerate(self._lines) if line.path == here), 0)
         self.lines_changed(cursor)
 
@@ -129,22 +133,25 @@ class ByteTree(LineList):
         """Largest first, or in model order."""
         self.show(self._roots, extra_columns=self.extra_columns, keep=True)
 
+    def _open_largest(self) -> None:
+        """Open the first child of the first child and so on, until there is something to see."""
+        index = 0
+        while index < len(self._lines) < ENOUGH_LINES and self._open(index, quietly=True):
+            index = next((i for i in range(index + 1, len(self._lines)) if self._lines[i].node.children), -1)
+            if index < 0:
+                break
+
     def _unfold(
         self, nodes: Sequence[ByteNode], depth: int, path: tuple[str, ...], opened: set[tuple[str, ...]]
     ) -> list[_Line]:
         lines = []
-        for node in self._ordered(nodes):
+        for node in nodes:
             line = _Line(node, depth, (*path, node.name))
             lines.append(line)
             if line.path in opened and node.children is not None:
                 line.open = True
-                lines += self._unfold(node.children(), depth + 1, line.path, opened)
+                lines += self._unfold(node.children(self.by_size), depth + 1, line.path, opened)
         return lines
-
-    def _ordered(self, nodes: Sequence[ByteNode]) -> Sequence[ByteNode]:
-        if not self.by_size:
-            return nodes
-        return sorted(nodes, key=lambda node: (-node.token_bytes, -node.disk_bytes))
 
     # --- opening and closing ---
 
@@ -202,7 +209,7 @@ class ByteTree(LineList):
         line.open = True
         below = [
             _Line(child, line.depth + 1, (*line.path, child.name))
-            for child in self._ordered(line.node.children())
+            for child in line.node.children(self.by_size)
         ]
         self._lines[index + 1 : index + 1] = below
         if not quietly:
@@ -279,7 +286,7 @@ class ByteTree(LineList):
             if room - 11 >= 20:
                 columns.append((title, 11))
                 room -= 11
-        if room - BAR_CELLS - 1 >= 28:
+        if room - BAR_CELLS - 1 >= 24:
             columns.append(("bar", BAR_CELLS + 1))
             room -= BAR_CELLS + 1
         order = {"disk": 0, "token": 1, "share": 9, "bar": 10}
@@ -294,7 +301,7 @@ class ByteTree(LineList):
         if column == "share":
             return share_text(node.share)
         if column == "bar":
-            return _bar(node.share or 0.0)
+            return _bar(node.part)
         position = self.extra_columns.index(column)
         value = node.more[position] if position < len(node.more) else None
         return "–" if value is None else self._unit.text(value)

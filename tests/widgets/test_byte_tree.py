@@ -15,7 +15,11 @@ def leaf(name, disk=10**9, token=None, **more):
 def branch(name, children, **more):
     disk = sum(child.disk_bytes for child in children)
     token = sum(child.token_bytes for child in children)
-    return ByteNode(name, disk, token, children=lambda: children, **more)
+
+    def listed(by_size):
+        return sorted(children, key=lambda c: -c.token_bytes) if by_size else children
+
+    return ByteNode(name, disk, token, children=listed, **more)
 
 
 def small():
@@ -26,6 +30,8 @@ def small():
             leaf("visual", 9 * 10**8, 0, letter="V", kind="vision", share=0.0),
             branch("layers", layers, share=0.8),
             leaf("embed_tokens", 5 * 10**8, letter="E", kind="embedding", share=0.2),
+            leaf("norm", 4096, share=1.0),
+            leaf("rope", 1024, 0, share=0.0),
         ],
         share=1.0,
     )
@@ -40,7 +46,7 @@ async def test_a_lone_root_is_open_and_its_children_are_largest_first():
     async with app.run_test(size=(80, 12)):
         tree = app.query_one(ByteTree)
         tree.show([small()])
-        assert names(tree) == ["model", "layers", "embed_tokens", "visual"]
+        assert names(tree) == ["model", "layers", "embed_tokens", "norm", "visual", "rope"]
 
 
 async def test_model_order_is_the_other_order_and_keeps_what_is_open():
@@ -67,13 +73,21 @@ async def test_keys_open_close_and_step_out():
         await pilot.press("left")
         assert tree.node_at(tree.cursor).name == "layers"
         await pilot.press("left")
-        assert tree.line_count == 4
+        assert tree.line_count == 6
         await pilot.press("home", "left", "space")
-        assert tree.line_count == 4
+        assert tree.line_count == 6
         await pilot.press("left")
         assert tree.line_count == 1
         await pilot.press("asterisk")
-        assert tree.line_count == 14
+        assert tree.line_count == 16
+
+
+async def test_a_new_tree_is_opened_until_there_is_something_to_see():
+    app = Stage(ByteTree())
+    async with app.run_test(size=(80, 20)):
+        tree = app.query_one(ByteTree)
+        tree.show([branch("model", [branch("inner", [leaf("a", 1), branch("b", [leaf("c"), leaf("d")])])])])
+        assert names(tree) == ["model", "inner", "b", "c", "d", "a"]
 
 
 async def test_columns_are_right_aligned_with_the_unit_in_the_header():

@@ -1,0 +1,91 @@
+"""One row of key hints. What does not fit is left out from the right; the last one always stays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A key, what it does, the owner's name for it; `on` false: not available now, `marked`: chosen."""
+
+    key: str
+    label: str
+    action: str
+    on: bool = True
+    marked: bool = False
+
+
+class KeyHints(Widget):
+    """Hints as text; a click on one posts `Pressed`."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-hints--key", "key-hints--off", "key-hints--marked"}
+    DEFAULT_CSS = """
+    KeyHints {
+        height: 1;
+        &> .key-hints--key { color: $text-accent; text-style: bold; }
+        &> .key-hints--off { color: $text-muted; }
+        &> .key-hints--marked { text-style: reverse; }
+    }
+    """
+
+    class Pressed(Message):
+        """A hint was clicked."""
+
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
+
+    def __init__(self, hints: Sequence[Hint] = (), *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._hints = tuple(hints)
+
+    @property
+    def hints(self) -> tuple[Hint, ...]:
+        """The hints as given."""
+        return self._hints
+
+    def show(self, hints: Sequence[Hint]) -> None:
+        """Show these hints."""
+        if tuple(hints) != self._hints:
+            self._hints = tuple(hints)
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Key and label of each hint that fits."""
+        width, base = self.size.width, self.rich_style
+        if y:
+            return Strip.blank(width, base)
+        segments: list[Segment] = []
+        for hint in self._fitting(width):
+            state = "" if hint.on else "off"
+            state = "marked" if hint.marked else state
+            label = self.get_component_rich_style(f"key-hints--{state}") if state else base
+            key = label if state else self.get_component_rich_style("key-hints--key")
+            segments += [Segment(f" {hint.key}", key), Segment(f" {hint.label} ", label)]
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _fitting(self, width: int) -> list[Hint]:
+        hints = list(self._hints)
+        while len(hints) > 1 and sum(map(_cells, hints)) > width:
+            del hints[-2]
+        return hints
+
+    def on_click(self, event: events.Click) -> None:
+        """Find the hint under the pointer."""
+        x = 0
+        for hint in self._fitting(self.size.width):
+            x += _cells(hint)
+            if event.x < x:
+                self.post_message(self.Pressed(hint.action))
+                return
+
+
+def _cells(hint: Hint) -> int:
+    return len(hint.key) + len(hint.label) + 3

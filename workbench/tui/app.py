@@ -1,0 +1,156 @@
+"""The app around the screens: themes, signals, notifications, the way out. The screens do the rest."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
+
+from widgets.visible import visible
+from workbench.settings import load_settings
+from workbench.tui import messages, threads
+from workbench.tui.actions import ACTIONS
+from workbench.tui.bindings import bindings
+from workbench.tui.conductor import Make, protocol_measurement
+from workbench.tui.options import Options
+from workbench.tui.screens.help import HelpScreen
+from workbench.tui.screens.ledger import LedgerScreen
+from workbench.tui.screens.main import MainScreen
+from workbench.tui.themes import DARK, THEMES, theme_name
+
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+WIDTHS = [(0, "-narrow"), (120, "-wide")]
+HEIGHTS = [(0, "-tiny"), (16, "-low"), (30, "-tall")]
+LAST_WORDS_S = 5.0
+"""How long a way out may wait for a run's record."""
+
+
+class WorkbenchApp(App[None]):
+    """The decode workbench in a terminal."""
+
+    TITLE = "decode workbench"
+    CSS_PATH = "workbench.tcss"
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("everywhere")]
+
+    def __init__(self, options: Options, make: Make = protocol_measurement) -> None:
+        super().__init__()
+        self.options = options
+        self.main_screen = MainScreen(options, make)
+        self._interrupted_at = 0.0
+        self._leaving = False
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = theme_name(options.theme or options.settings.theme)
+        self.animation_level = "none"
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Textual's own themes, chosen in the palette, know nothing of roles and ceilings."""
+        return dict(DARK.variables)
+
+    def get_default_screen(self) -> Screen[None]:
+        """The main screen is the first one; nothing is painted before it."""
+        return self.main_screen
+
+    def on_mount(self) -> None:
+        """Keys and signals; then look around in a thread."""
+        self.set_keymap(dict(self.options.settings.keys))
+        loop = asyncio.get_running_loop()
+        for number in ENDING_SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup asked for it
+                loop.add_signal_handler(number, partial(self._on_signal, number))
+        for warning in self.options.settings.warnings:
+            self.notify(warning, severity="warning", markup=False)
+        self._look_around()
+
+    @work(thread=True, group="look", exit_on_error=False)
+    def _look_around(self) -> None:
+        threads.recover(self.options.ledger, self.main_screen.post_message)
+        threads.look_for_power(self.main_screen.post_message)
+
+    @on(messages.Notice)
+    def _notice(self, event: messages.Notice) -> None:
+        severity: SeverityLevel = "warning" if event.problem else "information"
+        self.notify(visible(event.text, 1000), severity=severity, markup=False, timeout=8)
+
+    # --- the ways out ---
+
+    def _on_signal(self, number: signal.Signals) -> None:
+        self.run_worker(self.leave(128 + number), group="leave", exit_on_error=False)
+
+    async def leave(self, code: int = 0) -> None:
+        """End a run and keep its record, restore the terminal, exit with `code`."""
+        if self._leaving:
+            return
+        self._leaving = True
+        try:
+            await asyncio.wait_for(self.main_screen.shut_down(), LAST_WORDS_S)
+        finally:
+            self.exit(return_code=code)
+
+    async def action_leave_program(self) -> None:
+        """`q`."""
+        await self.leave()
+
+    async def action_interrupt(self) -> None:
+        """ctrl+c: stop what runs; twice within two seconds: quit."""
+        now = time.monotonic()
+        if self.main_screen.desk.running and now - self._interrupted_at > 2:
+            await self.main_screen.action_stop()
+            self.notify("stopping; ctrl+c again quits", markup=False)
+        elif now - self._interrupted_at < 2:
+            await self.leave()
+        else:
+            self.notify("ctrl+c again quits", markup=False, timeout=2)
+        self._interrupted_at = now
+
+    # --- what is the same on every screen ---
+
+    def action_help(self) -> None:
+        """Every action."""
+        self.push_screen(HelpScreen())
+
+    def action_ledger(self) -> None:
+        """From the main screen the ledger knows what to hide; elsewhere go there through it."""
+        if not isinstance(self.screen, LedgerScreen):
+            self.main_screen.action_ledger()
+
+    def action_next_theme(self) -> None:
+        """Dark, light, high contrast, dark."""
+        names = [theme.name for theme in THEMES]
+        at = names.index(self.theme) if self.theme in names else -1
+        self.theme = names[(at + 1) % len(names)]
+
+    def action_picture(self) -> None:
+        """An SVG of the screen in the current directory."""
+        try:
+            path = self.save_screenshot()
+        except OSError as error:
+            self.notify(f"The picture could not be saved: {error}", severity="warning", markup=False)
+        else:
+            self.notify(f"Saved {path}", markup=False)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette: the actions that this screen has."""
+        for one in ACTIONS:
+            method = f"action_{one.call.split('(')[0]}"
+            owner = next((node for node in (screen, self) if hasattr(node, method)), None)
+            if owner is not None and one.id != "interrupt":
+                where = "app" if owner is self else "screen"
+                yield SystemCommand(one.label, one.help, partial(self.run_action, f"{where}.{one.call}"))
+
+
+def run(options: Options) -> int:
+    """Run the screens; returns the exit code, 128 + n after a signal."""
+    app = WorkbenchApp(replace(options, settings=load_settings()))
+    app.run(mouse=options.mouse)
+    return app.return_code or 0

@@ -1,0 +1,115 @@
+"""Conducts one run group for the screens: one `Measurement` at a time, errors as messages, its Run to read.
+
+No widget is touched here; what changed is read from `run` when the screen paints.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from workbench.errors import LedgerError, WorkbenchError
+from workbench.ledger.record import Record
+from workbench.power.choice import Choice
+from workbench.protocol.plan import Plan
+from workbench.protocol.run import Run
+from workbench.protocol.steps import Measurement
+from workbench.tui.messages import Notice, RunEnded
+from workbench.tui.options import Options
+from workbench.tui.threads import Post
+
+
+class Make(Protocol):
+    """How a measurement is made; `protocol_measurement` outside tests."""
+
+    def __call__(
+        self, plan: Plan, *, on_change: Callable[[Run], None], options: Options, power: Choice | None
+    ) -> Measurement:
+        """A measurement of this plan that reports every new Run."""
+
+
+def protocol_measurement(
+    plan: Plan, *, on_change: Callable[[Run], None], options: Options, power: Choice | None
+) -> Measurement:
+    """The real one."""
+    return Measurement(plan, on_change=on_change, ledger=options.ledger, power=power)
+
+
+class Conductor:
+    """Holds the measurement of the plan on the desk. `run` is its newest state, None before a plan."""
+
+    def __init__(self, post: Post, options: Options, make: Make = protocol_measurement) -> None:
+        self.run: Run | None = None
+        self.power: Choice | None = None
+        self._post = post
+        self._options = options
+        self._make = make
+        self._measurement: Measurement | None = None
+        self._preparing = False
+
+    def plan(self, plan: Plan) -> None:
+        """Take this plan: before a lock it replaces the one before, with the worker that is already there."""
+        if self._measurement is None:
+            self._measurement = self._make(
+                plan, on_change=self._changed, options=self._options, power=self.power
+            )
+            self._preparing = False
+        else:
+            # The worker and what it said stay; only what is to be measured changes.
+            self._measurement.run = replace(self._measurement.run, plan=plan)
+        self.run = self._measurement.run
+
+    async def prepare(self) -> None:
+        """Start the worker once; the libraries load while the user thinks."""
+        measurement = self._measurement
+        if measurement is None or self._preparing:
+            return
+        self._preparing = True
+        try:
+            await measurement.prepare()
+        except WorkbenchError as error:
+            if measurement is self._measurement:
+                await self.close()
+                self._post(RunEnded(None, error))
+
+    def lock(self, predictions: list[tuple[str, float]]) -> None:
+        """Lock or correct; raises what `Measurement.lock` raises."""
+        if self._measurement is not None:
+            self._measurement.lock(predictions)
+
+    async def measure(self) -> None:
+        """Run to the end; the record or the error comes as a message."""
+        measurement = self._measurement
+        if measurement is None:
+            return
+        record: Record | None = None
+        problem: WorkbenchError | None = None
+        try:
+            record = await measurement.measure()
+        except LedgerError as error:
+            record, problem = measurement.run.record, error
+        except WorkbenchError as error:
+            problem = error
+        await measurement.close()
+        self._post(RunEnded(record, problem))
+
+    async def stop(self) -> None:
+        """End a run; its cancelled record is kept."""
+        if self._measurement is not None:
+            await self._measurement.cancel()
+
+    async def close(self) -> None:
+        """Give the measurement up: no process stays, a locked number leaves its record."""
+        measurement, self._measurement, self.run = self._measurement, None, None
+        if measurement is None:
+            return
+        try:
+            await measurement.close()
+        except WorkbenchError as error:
+            self._post(Notice(f"{error.message} {error.hint}", problem=True))
+
+    def _changed(self, run: Run) -> None:
+        if self.run is not None and run.plan.run_group_id != self.run.plan.run_group_id:
+            return  # a measurement that was given up still reports its end
+        for sentence in run.notices[len(self.run.notices) if self.run else 0 :]:
+            self._post(Notice(sentence, problem=True))
+        self.run = run

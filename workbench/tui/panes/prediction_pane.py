@@ -1,0 +1,118 @@
+"""Prediction and verdict: the pieces before the lock, the ceilings after it, the judgement at the end.
+
+What may be shown before the lock is decided in `desk` and `words`; this pane only places it.
+"""
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from widgets.big_number import BigNumber
+from widgets.fact_list import Fact, FactList
+from widgets.gauge import Gauge
+from widgets.prediction_input import PredictionInput
+from workbench.errors import UsageError
+from workbench.ledger.record import Record
+from workbench.ledger.words import rate
+from workbench.prediction.figures import parse_figure
+from workbench.prediction.parse import parse_predictions
+from workbench.tui.desk import Desk, run_is_off
+from workbench.tui.panes import say
+from workbench.tui.words import ceiling_facts, facts, locked_words, verdict_facts, verdict_sentences
+
+FIGURE_HINT = "GB/s, its kind and where it is from: 819 spec Apple.  p probes this machine"
+NUMBER_HINT = "tok/s (143), or 25 ms, or a class: ana=120 bo=300"
+
+
+class PredictionPane(VerticalScroll):
+    """Two boxes and what surrounds them."""
+
+    BORDER_TITLE = "3 prediction"
+
+    def compose(self) -> ComposeResult:
+        """Verdict (at the end), boxes, facts."""
+        with Vertical(id="verdict"):
+            yield BigNumber(id="measured")
+            yield Static(id="verdict-word", markup=False)
+            yield Vertical(id="gauges")
+            yield FactList(id="verdict-facts")
+            yield FactList(id="verdict-reasons")
+        yield Static("memory bandwidth", id="figure-label", classes="label", markup=False)
+        yield PredictionInput(_check_figure, placeholder="819 spec Apple", hint=FIGURE_HINT, id="figure")
+        yield Static("your number", id="number-label", classes="label", markup=False)
+        yield PredictionInput(_check_number, placeholder="tok/s", hint=NUMBER_HINT, id="number")
+        yield FactList(id="ceilings")
+        yield Static(id="run-state", markup=False)
+        yield FactList(id="facts")
+
+    def paint(self, desk: Desk, before: Desk | None) -> None:
+        """Show this desk; parts that did not change since `before` are left alone."""
+        record = desk.record
+        self.set_class(record is not None, "-judged")
+        self.border_title = "3 verdict" if record is not None else "3 prediction"
+        figure, number = (
+            self.query_one("#figure", PredictionInput),
+            self.query_one("#number", PredictionInput),
+        )
+        changed = before is None or (desk.figures, desk.running) != (before.figures, before.running)
+        if changed and desk.figures:
+            words = "\n".join(f"{one.name}: {one.source}" for one in desk.figures)
+            figure.show_locked(words, final=desk.running)
+        self._paint_number(number, desk, before)
+        self.query_one("#ceilings", FactList).show(ceiling_facts(desk) if record is None else [])
+        self.query_one("#ceilings").display = bool(ceiling_facts(desk)) and record is None
+        self.query_one("#facts", FactList).show(facts(desk))
+        off = run_is_off(desk)
+        state = self.query_one("#run-state", Static)
+        state.set_class(not off, "-on")
+        say(state, f"run is off: {off}" if off else "r runs: load, warm up, measure, record")
+        if record is not None and (before is None or before.record is not record):
+            self._paint_verdict(record, desk)
+
+    def _paint_number(self, number: PredictionInput, desk: Desk, before: Desk | None) -> None:
+        if desk.run is None or not desk.run.locked:
+            if before is not None and before.locked:
+                number.reset()
+            return
+        words = locked_words(desk.run)
+        if before is None or before.run is None or words != locked_words(before.run):
+            number.show_locked(words, final=desk.run.load_begun or desk.record is not None)
+
+    def _paint_verdict(self, record: Record, desk: Desk) -> None:
+        measured = self.query_one("#measured", BigNumber)
+        measured.display = record.generation_tps is not None
+        synthetic = "  synthetic weights" if desk.synthetic else ""
+        measured.show(rate(record.generation_tps or 0), f"tok/s measured, mean of the decode{synthetic}")
+        word = self.query_one("#verdict-word", Static)
+        say(word, _word(record))
+        word.set_classes("flagged" if record.verdict == "counting error" else f"-{record.status}")
+        gauges = self.query_one("#gauges", Vertical)
+        gauges.remove_children()
+        gauges.mount_all(Gauge(f"of {f.of}", f.value) for f in record.fractions[:4])
+        self.query_one("#verdict-facts", FactList).show(verdict_facts(record))
+        reasons = [Fact("", "", sentence) for sentence in verdict_sentences(record)]
+        self.query_one("#verdict-reasons", FactList).show(reasons)
+        self.scroll_home(animate=False)
+
+
+def _word(record: Record) -> str:
+    if record.status != "measured":
+        return f"{record.status}: kept in the ledger"
+    sign = {"ok": "✓", "counting error": "✗"}.get(record.verdict or "", "!")
+    return f"{sign} {record.verdict}"
+
+
+def _check_figure(text: str) -> str:
+    try:
+        figure = parse_figure(text)
+    except UsageError as error:
+        raise ValueError(f"{error.message} {error.hint}".strip()) from error
+    return f"{figure.name}: {figure.source}"
+
+
+def _check_number(text: str) -> str:
+    try:
+        said = parse_predictions(text)
+    except UsageError as error:
+        raise ValueError(f"{error.message} {error.hint}".strip()) from error
+    return ", ".join(f"{name} {rate(tps)} tok/s" if name else f"{rate(tps)} tok/s" for name, tps in said)

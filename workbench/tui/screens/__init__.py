@@ -1,0 +1,1 @@
+"""The screens: main, ledger, card, help."""

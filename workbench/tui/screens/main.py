@@ -1,0 +1,320 @@
+"""The main screen: five panes around one Desk. Handlers own the state, an interval paints it.
+
+Widgets know no rooms, workers know no widgets: here they meet. The protocol itself is `protocol.steps`.
+"""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.events import DescendantFocus
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from widgets.key_hints import KeyHints
+from widgets.prediction_input import PredictionInput
+from widgets.steps import Steps
+from workbench.errors import WorkbenchError
+from workbench.prediction.ceiling import BandwidthFigure
+from workbench.prediction.figures import parse_figure
+from workbench.prediction.parse import parse_predictions
+from workbench.protocol.run import Step
+from workbench.tui import messages, threads
+from workbench.tui.bindings import bindings, hints
+from workbench.tui.conductor import Conductor, Make, protocol_measurement
+from workbench.tui.desk import Desk, cannot_run, plan_of, run_is_off, step_states
+from workbench.tui.hinting import PANES, hint_ids, off_ids, tabs
+from workbench.tui.options import Options
+from workbench.tui.panes.bytes_pane import BytesPane
+from workbench.tui.panes.models_pane import ModelsPane
+from workbench.tui.panes.power_pane import PowerPane
+from workbench.tui.panes.prediction_pane import PredictionPane
+from workbench.tui.panes.run_pane import RunPane
+from workbench.tui.screens.card import CardScreen, copy_record
+from workbench.tui.screens.ledger import LedgerScreen
+
+
+class MainScreen(Screen[None]):
+    """The protocol on one screen; narrow, one pane at a time."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("main")]
+    AUTO_FOCUS = "#entries"
+
+    def __init__(self, options: Options, make: Make = protocol_measurement) -> None:
+        super().__init__()
+        self.options = options
+        self.desk = Desk(figures=options.figures, rule=options.rule)
+        self.conductor = Conductor(self.post_message, options, make)
+        self._painted: Desk | None = None
+
+    # --- what is on the screen ---
+
+    def compose(self) -> ComposeResult:
+        """Steps, panes, hints."""
+        yield Steps([str(step) for step in Step], id="steps")
+        yield KeyHints(id="tabs")
+        with Container(id="panes"):
+            yield ModelsPane(self.options, id="models")
+            yield BytesPane(id="bytes")
+            yield PredictionPane(id="prediction")
+            yield RunPane(id="run")
+            yield PowerPane(id="power")
+        yield KeyHints(id="hints")
+
+    def on_mount(self) -> None:
+        """Start looking; paint at the options' rate."""
+        self.show_pane("models")
+        self.paint()
+        self.set_interval(1 / self.options.paint_hz, self._tick)
+
+    def _tick(self) -> None:
+        if self.conductor.run is not self.desk.run:
+            self.change(run=self.conductor.run)
+
+    def change(self, **changes: object) -> None:
+        """Put something else on the desk and paint it."""
+        self.desk = replace(self.desk, **changes)  # type: ignore[arg-type]
+        self.paint()
+
+    def paint(self) -> None:
+        """Show the desk; what did not change is not painted."""
+        desk, before = self.desk, self._painted
+        if desk is before:
+            return
+        self._painted = desk
+        stamp = desk.run.stamp if desk.run is not None else None
+        device = (stamp.device or "") if stamp is not None else ""
+        self.query_one(Steps).show(step_states(desk), "synthetic weights" if desk.synthetic else device)
+        self.query_one(BytesPane).paint(desk, before)
+        self.query_one(PredictionPane).paint(desk, before)
+        self.query_one(RunPane).paint(desk, blind=self.options.blind)
+        self.query_one("#hints", KeyHints).show(hints(hint_ids(desk), off_ids(desk)))
+
+    def show_pane(self, name: str) -> None:
+        """Bring a pane to the front (narrow) and the focus into it."""
+        for pane in PANES:
+            self.query_one(f"#{pane}").set_class(pane == name, "-current")
+        self.query_one("#tabs", KeyHints).show(tabs(name))
+        targets = {"models": "#entries", "bytes": "#tree", "prediction": "#prediction", "power": "#power"}
+        self.set_focus(self.query_one(targets[name]) if name in targets else None)
+
+    @on(KeyHints.Pressed)
+    async def _hint_pressed(self, event: KeyHints.Pressed) -> None:
+        await self.run_action(event.action)
+
+    # --- the checkpoint: find, choose, count ---
+
+    @on(ModelsPane.Picked)
+    async def _picked(self, event: ModelsPane.Picked) -> None:
+        if self.desk.running:
+            self.refuse("a run is going: s stops it")
+            return
+        await self.conductor.close()
+        entry = event.entry
+        self.desk = Desk(figures=self.desk.figures, rule=self.desk.rule, show_text=self.desk.show_text)
+        self.change(
+            name=entry.name, path=entry.path, busy=f"reading the headers of {entry.name} ...", run=None
+        )
+        self.show_pane("bytes")
+        self._count(entry.name, entry.path, entry.synthetic)
+
+    @work(exclusive=True, group="count", exit_on_error=False)
+    async def _count(self, name: str, path: Path, synthetic: bool) -> None:
+        if synthetic and not path.exists():
+            self.post_message(messages.Busy(f"building {name}: once, in this machine's cache ..."))
+            if not await threads.build(name, self.post_message):
+                return
+        await asyncio.to_thread(threads.count, path, self.post_message)
+
+    @on(messages.Busy)
+    def _busy(self, event: messages.Busy) -> None:
+        self.change(busy=event.words)
+
+    @on(messages.Counted)
+    def _counted(self, event: messages.Counted) -> None:
+        if event.path != self.desk.path:
+            return
+        self.change(busy="", checkpoint=event.checkpoint, count=event.count, problem=event.problem)
+        if event.problem is not None:
+            self.refuse(f"{event.problem.message} {event.problem.hint}")
+        else:
+            self._plan()
+
+    # --- the protocol ---
+
+    def _plan(self) -> None:
+        """Lay the plan of what is on the desk; before a lock it may change."""
+        plan = plan_of(self.desk, self.options)
+        if plan is None:
+            return
+        self.conductor.plan(plan)
+        self.change(plan=plan, run=self.conductor.run)
+
+    @on(DescendantFocus)
+    def _focused(self, event: DescendantFocus) -> None:
+        box = event.widget.parent
+        if isinstance(box, PredictionInput) and self.desk.plan is not None:
+            self.run_worker(self.conductor.prepare(), group="prepare", exit_on_error=False)
+
+    @on(PredictionInput.Locked, "#figure")
+    def _figure_said(self, event: PredictionInput.Locked) -> None:
+        if self.desk.locked:
+            self.refuse("the bandwidth figure is locked with your number: start over (a) for another one")
+            return
+        self._use(parse_figure(event.text))
+        if self.desk.plan is not None:
+            self.query_one("#number", PredictionInput).focus()
+
+    def _use(self, figure: BandwidthFigure) -> None:
+        """Make this figure the principal one; others stay as further ceilings."""
+        others = tuple(one for one in self.desk.figures if one.kind is not figure.kind)
+        self.change(figures=(figure, *others))
+        self._plan()
+
+    @on(PredictionInput.Locked, "#number")
+    def _number_said(self, event: PredictionInput.Locked) -> None:
+        off = cannot_run(self.desk)
+        if self.desk.count is None or off:
+            self.refuse(off or "choose a checkpoint first (1, then enter)")
+        elif not self.desk.figures:
+            self.query_one("#figure", PredictionInput).focus()
+            self.refuse("say the memory bandwidth first, or probe it: esc, then p")
+        else:
+            try:
+                self.conductor.lock([(said.name, said.tps) for said in parse_predictions(event.text)])
+            except WorkbenchError as error:
+                self.refuse(f"{error.message} {error.hint}")
+                return
+            self.change(run=self.conductor.run)
+            self.set_focus(self.query_one("#prediction"))
+            self.run_worker(self.conductor.prepare(), group="prepare", exit_on_error=False)
+
+    @on(messages.RunEnded)
+    def _ended(self, event: messages.RunEnded) -> None:
+        if event.problem is not None:
+            self.refuse(f"{event.problem.message} {event.problem.hint}")
+        self.change(measuring=False, run=self.conductor.run)
+        if event.record is not None:
+            self.show_pane("prediction")
+        elif self.conductor.run is None:
+            self._plan()
+
+    @on(messages.Probed)
+    def _probed(self, event: messages.Probed) -> None:
+        self.change(busy="")
+        if event.problem is not None:
+            self.refuse(f"{event.problem.message} {event.problem.hint}")
+        elif event.figure is not None and not self.desk.locked:
+            self._use(event.figure)
+
+    @on(messages.PowerFound)
+    def _power_found(self, event: messages.PowerFound) -> None:
+        self.conductor.power = event.choice
+        self.query_one(PowerPane).show(event.choice)
+
+    @on(Worker.StateChanged)
+    def _worker_failed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.refuse(f"{event.worker.group}: {type(event.worker.error).__name__}: {event.worker.error}")
+            self.change(measuring=False, busy="")
+
+    def refuse(self, why: str) -> None:
+        """Say why a key did nothing."""
+        self.post_message(messages.Notice(why, problem=True))
+
+    async def shut_down(self) -> None:
+        """Leave no process and no lock without its record behind."""
+        await self.conductor.close()
+
+    # --- the keys, see `actions` ---
+
+    def action_show_pane(self, name: str) -> None:
+        """Keys 1 to 5."""
+        self.show_pane(name)
+
+    def action_choose(self) -> None:
+        """Enter outside the table: go there."""
+        self.show_pane("models")
+
+    def action_filter(self) -> None:
+        """Filter the tree when it is in front, else the models."""
+        tree_has_focus = self.focused is not None and self.focused.id == "tree"
+        if tree_has_focus:
+            self.query_one(BytesPane).start_filter()
+        else:
+            self.show_pane("models")
+            self.query_one(ModelsPane).start_filter()
+
+    def action_order(self) -> None:
+        """Largest first or model order."""
+        self.query_one(BytesPane).toggle_order()
+
+    def action_bandwidth(self) -> None:
+        """Into the bandwidth box."""
+        self.show_pane("prediction")
+        self.query_one("#figure", PredictionInput).focus()
+
+    def action_say_number(self) -> None:
+        """Into the prediction box."""
+        self.show_pane("prediction")
+        self.query_one("#number", PredictionInput).focus()
+
+    def action_probe(self) -> None:
+        """Measure the achieved bandwidth, where nothing is running or locked."""
+        if self.desk.running or self.desk.locked:
+            self.refuse("the bandwidth figure stands until this run is over")
+        elif not self.desk.busy:
+            self.change(busy="probing the memory bandwidth ...")
+            self.run_worker(
+                threads.probe(self.options, self.post_message), group="probe", exit_on_error=False
+            )
+
+    def action_run(self) -> None:
+        """Load, warm up, measure, record; or say why not."""
+        off = run_is_off(self.desk)
+        if off:
+            self.refuse(f"run is off: {off}")
+            return
+        self.change(measuring=True)
+        self.show_pane("run")
+        self.run_worker(self.conductor.measure(), group="run", exit_on_error=False)
+
+    async def action_stop(self) -> None:
+        """End the run, keep its record."""
+        if self.desk.running:
+            self.run_worker(self.conductor.stop(), group="stop", exclusive=True, exit_on_error=False)
+
+    def action_text(self) -> None:
+        """Generated text on or off; a run that has begun keeps what it was asked for."""
+        self.change(show_text=not self.desk.show_text)
+        if self.desk.plan is not None and not self.desk.running and self.desk.record is None:
+            self._plan()
+
+    async def action_again(self) -> None:
+        """A new prediction for the same checkpoint."""
+        if self.desk.running or self.desk.plan is None:
+            return
+        await self.conductor.close()
+        self.change(run=None, plan=None)
+        self._plan()
+        self.action_say_number()
+
+    def action_card(self) -> None:
+        """The last record as a card."""
+        if self.desk.record is not None:
+            self.app.push_screen(CardScreen(self.desk.record))
+
+    def action_copy(self) -> None:
+        """The last record's line to the clipboard."""
+        if self.desk.record is not None:
+            copy_record(self, self.desk.record)
+
+    def action_ledger(self) -> None:
+        """The ledger; before the lock without this checkpoint's results."""
+        hidden = self.desk.name if self.desk.count is not None and not self.desk.locked else None
+        self.app.push_screen(LedgerScreen(self.options, hidden))

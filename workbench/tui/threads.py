@@ -1,0 +1,99 @@
+"""What the screens do in threads: read headers, count, look for power, recover. Each posts messages only."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from textual.message import Message
+
+from workbench.errors import CheckpointError, WorkbenchError
+from workbench.tui.messages import Counted, Found, Notice, PowerFound, Probed
+from workbench.tui.options import Options
+
+Post = Callable[[Message], object]
+BATCH_S = 0.1
+"""Rows are handed on at least this often, so that hundreds of entries appear without freezing the screen."""
+
+
+def scan(model_dirs: Sequence[Path], post: Post, cancelled: Callable[[], bool]) -> None:
+    """Every checkpoint of this machine, row by row."""
+    from workbench.shelf.entries import Entry
+    from workbench.shelf.entries import scan as entries
+
+    batch: list[Entry] = []
+    handed = 0.0
+    try:
+        for entry in entries(model_dirs):
+            if cancelled():
+                return
+            batch.append(entry)
+            now = time.monotonic()
+            if now - handed > BATCH_S:
+                post(Found(batch))
+                batch, handed = [], now
+    except WorkbenchError as error:
+        post(Notice(f"{error.message} {error.hint}", problem=True))
+    post(Found(batch, done=True))
+
+
+def count(path: Path, post: Post) -> None:
+    """Open and count one checkpoint; whatever is wrong with it becomes a sentence."""
+    from workbench.accounting.engine import count as counted
+    from workbench.shelf.supported import open_for_mlx_lm
+
+    try:
+        checkpoint = open_for_mlx_lm(path)
+        post(Counted(path, checkpoint, counted(checkpoint)))
+    except WorkbenchError as error:
+        post(Counted(path, problem=error))
+    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, RecursionError) as error:
+        problem = CheckpointError(
+            f"{path.name} could not be counted ({type(error).__name__}: {error}).",
+            "This is a defect of the workbench; `workbench bytes` on it says the same.",
+        )
+        post(Counted(path, problem=problem))
+
+
+async def build(name: str, post: Post) -> bool:
+    """Build one synthetic checkpoint in the worker; whether it is there now."""
+    from workbench.protocol.prepare import ensure_built
+
+    try:
+        await ensure_built([name])
+    except WorkbenchError as error:
+        post(Counted(Path(), problem=error))
+        return False
+    post(Notice(f"{name} is built: synthetic weights, kept in this machine's cache."))
+    return True
+
+
+async def probe(options: Options, post: Post) -> None:
+    """Measure the achieved bandwidth in the worker, and record it."""
+    from workbench.protocol.prepare import probe as probe_bandwidth
+
+    try:
+        figure, _ = await probe_bandwidth(
+            alias=options.settings.alias, command=options.command, ledger=options.ledger
+        )
+    except WorkbenchError as error:
+        post(Probed(None, error))
+    else:
+        post(Probed(figure))
+
+
+def look_for_power(post: Post) -> None:
+    """Which power sources there are."""
+    from workbench.power.choice import look
+
+    post(PowerFound(look()))
+
+
+def recover(ledger: Path | None, post: Post) -> None:
+    """Close what an earlier start left open, and say so."""
+    from workbench.protocol.recover import recover as close_open_runs
+
+    recovery = close_open_runs(ledger)
+    for record in recovery.records:
+        post(Notice(f"An interrupted run of {record.model} was kept in the ledger, with its prediction."))
+    for problem in recovery.problems:
+        post(Notice(problem, problem=True))

@@ -1,0 +1,194 @@
+"""The Desk in words: facts, ceilings, the live line, the verdict. Pure text; the panes only place it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from widgets.chart import Chart, Level, round_up
+from widgets.fact_list import Fact
+from widgets.sizes import sized
+from workbench.ledger.record import Record
+from workbench.ledger.words import percent, rate, signed_percent
+from workbench.prediction.ceiling import Ceiling, ceiling_tps
+from workbench.protocol.plan import expected_seconds
+from workbench.protocol.run import Phase, Run
+from workbench.tui.desk import Desk
+
+
+def facts(desk: Desk) -> list[Fact]:
+    """What is known of the checkpoint before anything is measured. No quotient is among it."""
+    checkpoint, count = desk.checkpoint, desk.count
+    if checkpoint is None or count is None:
+        return []
+    lines = []
+    if desk.synthetic:
+        lines.append(Fact("weights", "synthetic", "random numbers of a real shape", mark=True))
+    if desk.weight_bytes is None and count.refusal is not None:
+        lines.append(Fact("a token reads", "no honest figure", count.refusal.message, mark=True))
+    else:
+        rule = "" if desk.rule == "count" else f"by the rule {desk.rule}, on purpose"
+        lines.append(Fact("a token reads", sized(desk.weight_bytes or 0), rule, mark=bool(rule)))
+    seed = count.seed.weight_bytes
+    note = "the same" if seed == count.weight_bytes else "differs from the count"
+    lines += [
+        Fact("on disk", sized(count.disk_bytes)),
+        Fact("resident", sized(count.resident_bytes)),
+        Fact("seed rule", sized(seed), note),
+    ]
+    if count.lookup_bytes:
+        lines.append(Fact("look-up rows", sized(count.lookup_bytes), "not in the ceiling"))
+    if count.experts:
+        lines.append(Fact("experts", f"{count.experts_per_token} of {count.experts}", "per token and layer"))
+    lines.append(Fact("counted for", count.runtime, "batch 1"))
+    lines += [Fact("warning", "", finding.message, mark=True) for finding in checkpoint.findings]
+    lines += [Fact("warning", "", finding.message, mark=True) for finding in count.findings]
+    return lines
+
+
+def ceilings(desk: Desk) -> tuple[Ceiling, ...]:
+    """The ceilings that may be shown: none before a prediction is locked."""
+    weight_bytes = desk.weight_bytes
+    if not desk.locked or desk.run is None or not weight_bytes:
+        return ()
+    figures = desk.run.plan.bandwidths
+    return tuple(Ceiling(f.name, f.gbps, ceiling_tps(f.gbps, weight_bytes)) for f in figures)
+
+
+def ceiling_facts(desk: Desk) -> list[Fact]:
+    """Each ceiling, and where the locked numbers stand to it."""
+    run = desk.run
+    if run is None:
+        return []
+    lines = []
+    for ceiling in ceilings(desk):
+        lines.append(Fact("ceiling", f"{rate(ceiling.tps)} tok/s", ceiling.name))
+        for said in run.predictions:
+            over = said.tps > ceiling.tps
+            note = f"{percent(said.tps / ceiling.tps)} of it" + (
+                ": above what the bus carries" if over else ""
+            )
+            lines.append(Fact(said.name or "your number", f"{rate(said.tps)} tok/s", note, mark=over))
+    if desk.locked and desk.record is None and run.predictions and not run.load_begun:
+        seconds = expected_seconds(run.plan, run.predictions[0].tps)
+        lines.append(Fact("will take", duration(seconds), "by your number, loading aside"))
+    return lines
+
+
+def locked_words(run: Run) -> str:
+    """The lock in one line: what, when, and whether it may still be corrected."""
+    if not run.locks:
+        return ""
+    at = clock(run.locks[-1].at)
+    said = ", ".join(f"{p.name} {rate(p.tps)}" if p.name else rate(p.tps) for p in run.predictions)
+    again = "" if run.load_begun else "  (n corrects it until the model loads)"
+    corrected = f", correction {len(run.locks) - 1}" if len(run.locks) > 1 else ""
+    return f"locked {said} tok/s at {at}{corrected}{again}"
+
+
+def clock(utc: str) -> str:
+    """The time of day of an ISO time: `14:03:22Z`; the text itself where it is none."""
+    try:
+        return datetime.fromisoformat(utc).strftime("%H:%M:%SZ")
+    except ValueError:
+        return utc
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: `4 s`, `3 min 20 s`."""
+    whole = max(1, round(seconds))
+    return f"{whole} s" if whole < 90 else f"{whole // 60} min {whole % 60} s"
+
+
+PHASE_WORDS = {
+    Phase.STARTING: "the worker imports its libraries",
+    Phase.PREDICTING: "ready: nothing is loaded before a number is locked",
+    Phase.LOCKED: "locked: r runs",
+    Phase.LOADING: "loading the model",
+    Phase.WARMING: "warming up: these tokens are thrown away",
+    Phase.PREFILL: "prefill",
+    Phase.DECODING: "decoding",
+    Phase.COOLING: "between repeats",
+    Phase.IDLE: "idle window, the model loaded",
+    Phase.ENERGY: "energy pass",
+    Phase.ENDED: "ended",
+}
+
+
+def live_line(run: Run) -> str:
+    """One row: phase, repeat, tokens, rates. The first token's rate is never among them."""
+    settings = run.plan.settings
+    words = [PHASE_WORDS[run.phase] if run.phase is not Phase.STARTING or run.locked else ""]
+    if run.phase in {Phase.PREFILL, Phase.DECODING, Phase.COOLING} and run.repeat_index is not None:
+        words = [f"{run.phase} {run.repeat_index + 1}/{settings.repeats}"]
+    if run.now is not None:
+        words.append(f"token {run.now.tokens}/{settings.max_tokens}")
+        if run.now.tps_now is not None:
+            words.append(f"now {rate(run.now.tps_now)}")
+        if run.now.tps_mean is not None:
+            words.append(f"mean {rate(run.now.tps_mean)} tok/s")
+    return "  ".join(words)
+
+
+def chart_of(desk: Desk) -> Chart | None:
+    """The plot of the running (or last) repeat, on axes that the lock has fixed; None before there is one."""
+    run = desk.run
+    if run is None or not run.locked:
+        return None
+    levels = [Level(c.tps, f"ceiling {rate(c.tps)}: {c.name}", "ceiling") for c in ceilings(desk)] + [
+        Level(p.tps, f"{p.name or 'predicted'} {rate(p.tps)}", "prediction") for p in run.predictions[:3]
+    ]
+    index = run.points[-1].index if run.points else 0
+    points = [point for point in run.points if point.index == index]
+    now = tuple((float(p.tokens), p.tps_now) for p in points if p.tps_now is not None)
+    mean = tuple((float(p.tokens), p.tps_mean) for p in points if p.tps_mean is not None)
+    highest = max([level.y for level in levels] + [y for _, y in (*now, *mean)], default=0.0)
+    return Chart(
+        x_max=float(run.plan.settings.max_tokens),
+        y_max=round_up(highest * 1.05),
+        now=now,
+        mean=mean,
+        levels=tuple(levels),
+    )
+
+
+def verdict_facts(record: Record) -> list[Fact]:
+    """The record's outcome as facts: rate, error of the prediction, spread, what was not measured and why."""
+    lines = []
+    if record.status != "measured":
+        return [Fact(record.status, "", record.reason or "", mark=True)]
+    for said in record.predictions:
+        if said.error is not None:
+            lines.append(Fact(said.name or "your number", f"{rate(said.tps)} tok/s", _off(said.error)))
+    if not record.predictions and record.prediction_error is not None:
+        lines.append(
+            Fact(
+                "your number", f"{rate(record.predicted_tps_human or 0)} tok/s", _off(record.prediction_error)
+            )
+        )
+    if record.effective_gbps is not None:
+        lines.append(Fact("effective", f"{record.effective_gbps:,.1f} GB/s", "measured x bytes per token"))
+    if record.repeats_tps:
+        spread = ", ".join(rate(tps) for tps in record.repeats_tps)
+        lines.append(Fact("repeats", spread, "tok/s each"))
+    if record.ttft_s is not None:
+        lines.append(Fact("first token", f"{record.ttft_s * 1000:,.0f} ms"))
+    if record.peak_memory_gb is not None:
+        lines.append(Fact("peak memory", f"{record.peak_memory_gb:,.2f} GB"))
+    for reading in record.power:
+        if reading.mwh_per_token_gross is not None and reading.claim != "none":
+            value = f"{reading.mwh_per_token_gross:.4g} mWh/token"
+            lines.append(Fact("energy", value, f"{reading.claim}: {reading.scope}"))
+    if not record.power and record.energy_unavailable_reason:
+        lines.append(Fact("energy", "", record.energy_unavailable_reason))
+    return lines
+
+
+def _off(error: float) -> str:
+    if abs(error) < 0.0005:
+        return "exactly what was measured"
+    return f"measured {signed_percent(error)} from it"
+
+
+def verdict_sentences(record: Record) -> Sequence[str]:
+    """The validator's sentences, the explanation of an excess last."""
+    explained = [f"This would explain the excess: {words}." for words in record.excess_explained_by]
+    return [*record.verdict_reasons, *explained]
