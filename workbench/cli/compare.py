@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
             }
         )
         return 0
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             str(one.role),
             console.gb(one.left_bytes),

@@ -30,5 +30,5 @@ def run(args: argparse.Namespace) -> int:
     if sys.stdin.isatty() and sys.stderr.isatty() and not (args.headless or args.json):
         from workbench.cli.screens import show
 
-        return show(args, checkpoint=name, demo=True)
+        return show(args, checkpoint=name, prediction=args.predict, demo=True)
     return measure(args, name, experiment="demo")

@@ -107,7 +107,7 @@ def _import(args: argparse.Namespace, ledger: Path) -> int:
         imported = import_file(Path(name), args.by)
         for record in imported.records:
             append(ledger, record)
-        for number, why in imported.skipped:
+        for number, why in imported.refused:
             console.say(f"{visible(name)} line {number} was left out: {why}")
         console.say(f"{len(imported.records)} records from {visible(name)}, marked as not measured here")
     return ExitCode.OK

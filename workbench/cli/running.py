@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def settings_of(args: argparse.Namespace, power: Choice) -> RunSettings:
     from workbench.settings import load_settings
 
     mine = load_settings()
-    return RunSettings(
+    settings = RunSettings(
         prompt_tokens=mine.prompt_tokens,
         max_tokens=args.tokens if args.tokens is not None else mine.tokens,
         repeats=args.repeats if args.repeats is not None else mine.repeats,
@@ -60,13 +61,13 @@ def settings_of(args: argparse.Namespace, power: Choice) -> RunSettings:
         seed=args.seed,
         warm_until_stable=True,
         blind=True,
-        **_energy(args, power),
     )
+    return _with_energy(settings, args, power)
 
 
-def _energy(args: argparse.Namespace, power: Choice) -> dict[str, float]:
+def _with_energy(settings: RunSettings, args: argparse.Namespace, power: Choice) -> RunSettings:
     if not args.energy:
-        return {}
+        return settings
     if not power.sources:
         raise PowerError(
             power.unavailable_reason or "No power source.", "Run without --energy, or name a --meter."
@@ -74,10 +75,10 @@ def _energy(args: argparse.Namespace, power: Choice) -> dict[str, float]:
     window_s = args.energy_seconds if args.energy_seconds is not None else power.window_for_all_s
     if not 0 < window_s <= 3600 or not 0 <= args.idle <= 3600:
         raise UsageError("The energy pass takes between 0 and 3600 seconds, its idle window too.")
-    return {"idle_s": args.idle, "energy_min_s": window_s}
+    return replace(settings, idle_s=args.idle, energy_min_s=window_s)
 
 
-def predictions_of(text: str | None) -> list[tuple[str, float]]:
+def predictions_of(text: str | None) -> Sequence[tuple[str, float]]:
     """The person's numbers; PredictionMissingError where there is none."""
     if text is None:
         raise PredictionMissingError(

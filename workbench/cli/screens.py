@@ -12,6 +12,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_models(parser)
     options.add_ledger(parser)
     options.add_bandwidth(parser, required=False)
+    options.add_rule(parser)
     options.add_json(parser)
     parser.add_argument("--hz", type=float, metavar="N", help="paints a second during a run (4, over SSH 2)")
     parser.add_argument("--theme", choices=("dark", "light", "high-contrast"), help="colours (dark)")
@@ -34,6 +35,7 @@ def show(
     args: argparse.Namespace,
     *,
     checkpoint: str | None = None,
+    prediction: str | None = None,
     demo: bool = False,
 ) -> int:
     """Open the screens on this terminal; returns the exit code."""
@@ -55,22 +57,21 @@ def show(
     from workbench.tui.app import run as run_screens
     from workbench.tui.options import Options
 
-    mine = load_settings()
+    stated = options.figure(args)
     return run_screens(
         Options(
-            model_dirs=tuple(options.model_dirs(args.models)),
-            ledger=options.ledger_path(args.ledger),
+            models=tuple(args.models),
+            ledger=args.ledger,
             checkpoint=checkpoint,
-            bandwidth=options.figure(args),
-            rule=getattr(args, "rule", "count"),
-            tokens=getattr(args, "tokens", None) or mine.tokens,
-            repeats=getattr(args, "repeats", None) or mine.repeats,
+            prediction=prediction,
+            bandwidths=() if stated is None else (stated,),
+            rule=args.rule,
             demo=demo,
             blind=getattr(args, "blind", False),
-            alias=mine.alias,
-            hz=getattr(args, "hz", None) or mine.hz,
-            theme=f"workbench-{getattr(args, 'theme', None) or mine.theme}",
+            hz=getattr(args, "hz", None),
+            theme=getattr(args, "theme", None),
             mouse=not getattr(args, "no_mouse", False),
             command=command(),
+            settings=load_settings(),
         )
     )
