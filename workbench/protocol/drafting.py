@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from workbench.ledger.record import GpuClock, LockedPrediction, NamedPrediction, Record
 from workbench.machine.stamp import MachineStamp
 from workbench.protocol.accounts import bytes_fields, figure_fields, model_fields, settings_fields
@@ -49,7 +51,7 @@ class Locked:
 
 def draft(plan: Plan, stamp: MachineStamp, conditions: dict[str, Any], past: Past, locked: Locked) -> Record:
     """The record of a run that was locked and no more: its status is `interrupted` until it ends."""
-    return Record(
+    drafted = Record(
         record_id=str(uuid4()),
         run_group_id=plan.run_group_id,
         experiment=plan.experiment,
@@ -66,6 +68,17 @@ def draft(plan: Plan, stamp: MachineStamp, conditions: dict[str, Any], past: Pas
         earlier_runs_seen=past.earlier_runs,
         seconds_since_last_run=past.seconds_since_last_run,
     )
+    return with_reasons(drafted)
+
+
+def with_reasons(record: Record) -> Record:
+    """The record with a reason for each condition that only the run itself could have told."""
+    reasons = dict(record.conditions_reasons or {})
+    if record.kernel_cache is None:
+        reasons["kernel_cache"] = "the run ended before its warm-up"
+    if record.seconds_since_last_run is None:
+        reasons["seconds_since_last_run"] = "the ledger holds no earlier run of this machine"
+    return replace(record, conditions_reasons=reasons)
 
 
 def locked_fields(locked: Locked) -> dict[str, Any]:

@@ -100,7 +100,7 @@ class Plan:
     @property
     def needed_bytes(self) -> int:
         """What the run needs in memory: the resident weights and the context at its end."""
-        return self.count.resident_bytes + self.context_bytes(self.end_tokens)
+        return self.count.resident_bytes
 
     @property
     def end_tokens(self) -> int:

@@ -18,7 +18,7 @@ from workbench.analysis.verdict import judged
 from workbench.ledger.record import PowerReading, Record
 from workbench.machine.spoiled import spoiled_by
 from workbench.machine.stamp import private_text
-from workbench.protocol.drafting import condition_fields_typed
+from workbench.protocol.drafting import condition_fields_typed, with_reasons
 from workbench.protocol.run import Run
 from workbench.worker.messages import Repeat
 
@@ -58,7 +58,7 @@ def completed(
         **condition_fields_typed(conditions),
         **(result_fields([repeat for repeat, _ in sound], [found for _, found in sound]) if sound else {}),
     )
-    record = replace(record, scope=scope(record, run))
+    record = with_reasons(replace(record, scope=scope(record, run)))
     return judged(record, alternatives(run.plan.count), spoiled_by(record), probe)
 
 

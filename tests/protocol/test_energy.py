@@ -1,0 +1,118 @@
+"""The meter around an energy pass: on from its idle window, off after it, read once."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from tests.protocol.stage import NO_POWER, plan, repeat
+from workbench.ledger.record import PowerReading
+from workbench.power.choice import Choice
+from workbench.power.meter import RowTrace, Trace
+from workbench.power.source import Method, Row, Sample
+from workbench.protocol.energy import EnergyPass
+from workbench.protocol.run import Run, fold
+from workbench.worker import messages as m
+
+S = 1_000_000_000
+ROW = Row(
+    key="gpu", source="nvml", area="GPU board", kind="measured", parts=("gpu",), method=Method.TRAPEZOID,
+    cadence_s=0.1, is_estimate=False,
+)  # fmt: skip
+ENERGETIC = replace(plan().settings, energy_min_s=20.0, idle_s=12.0)
+SOURCE = SimpleNamespace(name="nvml", rows=(ROW,))
+WORKER_AHEAD_NS = 5 * S
+
+
+class FakeMeter:
+    """50 W from second 0 to 30 (idle), 150 W from then on, a sample each tenth of a second."""
+
+    def __init__(self, sources, limit_s):
+        self.log = []
+        self.limit_s = limit_s
+
+    def start(self):
+        self.log.append("start")
+
+    def stop(self):
+        self.log.append("stop")
+        samples = [Sample(at_ns=i * S // 10, rails_w={"gpu": 50.0 if i < 300 else 150.0}) for i in range(700)]
+        return Trace((RowTrace(ROW, tuple(samples)),), ((0, 1000 * S), (70 * S, 1070 * S)))
+
+
+def told(energy, run, *reports):
+    for report in reports:
+        run = fold(run, report)
+        energy.follow(run)
+    return run
+
+
+def whole_pass():
+    """Idle from second 10 to 22, then 100 tok/s from second 32 to 58; the worker's clock is 5 s ahead."""
+    times = [WORKER_AHEAD_NS + 32 * S + i * S // 100 for i in range(2601)]
+    pairs = [(WORKER_AHEAD_NS + at * S, (1000 + at) * S) for at in (32, 58)]
+    return (
+        repeat(0),
+        repeat(1),
+        m.Idle(start_ns=WORKER_AHEAD_NS + 10 * S, end_ns=WORKER_AHEAD_NS + 22 * S, clock_pairs=pairs),
+        m.Progress(index=2, tokens=9, elapsed_s=0.1, tps_now=100.0, tps_mean=100.0),
+        m.EnergyWindow(token_times_ns=times, clock_pairs=pairs, run_in_tokens=300, run_out_tokens=300),
+    )
+
+
+def test_energy_is_read_over_the_window_on_the_meters_clock():
+    energy = EnergyPass(Choice((SOURCE,), ()), ENERGETIC, make=FakeMeter)
+    run = told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
+    (reading,), reason = energy.readings(run)
+    assert reason is None
+    assert isinstance(reading, PowerReading)
+    assert reading.window_s == pytest.approx(20.0)
+    assert reading.window_tokens == 2000
+    assert reading.mean_w == pytest.approx(150.0)
+    assert reading.idle_w == pytest.approx(50.0)
+    assert reading.j_per_token_gross == pytest.approx(1.5)
+    assert reading.mwh_per_token_gross == pytest.approx(150 / 360)
+    assert reading.claim == "valid"
+    assert energy.meter.log == ["start", "stop"]
+
+
+def test_the_meter_is_off_during_the_speed_pass():
+    energy = EnergyPass(Choice((SOURCE,), ()), ENERGETIC, make=FakeMeter)
+    first, second, *rest = whole_pass()
+    run = told(energy, Run(plan(settings=ENERGETIC)), m.RepeatStarted(index=0, of=2), first)
+    assert energy.meter.log == []
+    run = told(energy, run, second)
+    assert energy.meter.log == ["start"]
+    told(energy, run, *rest)
+    energy.stop()
+    assert energy.meter.log == ["start", "stop"]
+    assert energy.meter.limit_s > ENERGETIC.energy_min_s + ENERGETIC.idle_s
+
+
+def test_a_run_that_ended_before_its_pass_says_so_and_leaves_no_meter_on():
+    energy = EnergyPass(Choice((SOURCE,), ()), ENERGETIC, make=FakeMeter)
+    run = told(energy, Run(plan(settings=ENERGETIC)), *whole_pass()[:3])
+    energy.stop()
+    assert energy.meter.log == ["start", "stop"]
+    assert energy.readings(run) == ([], "The run ended before its energy pass did.")
+
+
+def test_a_pass_without_a_window_is_a_reason_and_no_number():
+    energy = EnergyPass(Choice((SOURCE,), ()), ENERGETIC, make=FakeMeter)
+    window = m.EnergyWindow(token_times_ns=[1, 2], clock_pairs=[(1, 2)], run_in_tokens=1, run_out_tokens=1)
+    run = told(energy, Run(plan(settings=ENERGETIC)), repeat(0), repeat(1), m.Idle(1, 2), window)
+    readings, reason = energy.readings(run)
+    assert readings == []
+    assert "no window" in reason
+
+
+def test_what_was_not_asked_for_and_what_is_not_there_are_different_reasons():
+    run = Run(plan())
+    here = EnergyPass(Choice((SOURCE,), ()), plan().settings, make=FakeMeter)
+    assert here.readings(run) == ([], "No energy pass was asked for. Power sources here: nvml.")
+    assert not here.possible
+    nothing = EnergyPass(NO_POWER, plan().settings)
+    assert "battery: there is none" in nothing.readings(run)[1]
+    wanted = EnergyPass(NO_POWER, ENERGETIC)
+    assert wanted.readings(run)[1].startswith("No power source on this machine")
+    assert not wanted.possible

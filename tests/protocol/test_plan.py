@@ -1,0 +1,131 @@
+"""The plan: which bytes, which settings, how long."""
+
+import hashlib
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from tests.protocol.stage import checkpoint, count, plan
+from workbench.accounting.count import AppliedOverride
+from workbench.accounting.roles import Role
+from workbench.checkpoint.checkpoint import Finding
+from workbench.errors import UsageError
+from workbench.ledger.record import Warn
+from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
+from workbench.protocol.accounts import bytes_fields, figure_fields, model_fields, revision
+from workbench.protocol.plan import RULES, Plan, RunSettings, expected_seconds
+
+OVERRIDE = AppliedOverride("w", Role.HEAD, Fraction(1, 2), "read in the code", 1)
+OVERRIDDEN = {
+    "overrides": (OVERRIDE,),
+    "weight_bytes": 2_000_000,
+    "weight_bytes_without_overrides": 4_000_000,
+}
+
+
+def test_the_plan_divides_by_the_rule_that_was_chosen():
+    assert RULES == ("count", "seed", "whole-file", "all-bytes")
+    counted = {rule: plan(rule=rule).weight_bytes for rule in RULES}
+    assert counted == {"count": 4_000_000, "seed": 4_000_000, "whole-file": 5_000_400, "all-bytes": 5_000_000}
+
+
+def test_override_then_graph_then_count_is_in_force():
+    overridden = count(
+        overrides=(OVERRIDE,), weight_bytes=2_000_000, weight_bytes_without_overrides=4_000_000
+    )
+    assert plan().in_force == "count"
+    assert plan(graph_bytes=3_000_000).in_force == "graph"
+    both = plan(count=overridden, graph_bytes=3_000_000)
+    assert (both.in_force, both.weight_bytes) == ("override", 2_000_000)
+
+
+def test_an_override_hides_neither_itself_nor_what_the_rules_said():
+    overridden = count(
+        overrides=(OVERRIDE,), weight_bytes=2_000_000, weight_bytes_without_overrides=4_000_000
+    )
+    fields = bytes_fields(plan(count=overridden))
+    assert fields["weight_bytes_per_token"] == 2_000_000
+    assert fields["weight_bytes_per_token_without_overrides"] == 4_000_000
+    assert fields["overrides"] == [
+        {"tensors": "w", "role": "head", "share": "1/2", "reason": "read in the code", "matched": 1}
+    ]
+    names = [ceiling.name for ceiling in figure_fields(plan(count=overridden))["ceilings"]]
+    assert names[0] == "spec 8 GB/s, count"
+    assert "spec 8 GB/s, count without overrides" in names
+
+
+def test_every_figure_has_a_ceiling_and_the_principal_one_comes_first():
+    stated = BandwidthFigure(6.0, BandwidthKind.STATED, "a benchmark")
+    fields = figure_fields(plan(bandwidths=(stated, plan().bandwidths[0])))
+    named = {ceiling.name: ceiling.tps for ceiling in fields["ceilings"]}
+    assert (fields["bandwidth_gbps"], fields["bandwidth_kind"]) == (6.0, "stated")
+    assert fields["predicted_decode_tps"] == pytest.approx(1500)
+    assert named["spec 8 GB/s, count"] == pytest.approx(2000)
+    assert named["stated 6 GB/s, whole-file"] == pytest.approx(6e9 / 5_000_400)
+    assert "stated 6 GB/s, seed" not in named  # it counts the same bytes here
+
+
+def test_a_plan_without_any_bandwidth_has_no_ceiling():
+    assert figure_fields(plan(bandwidths=()))["ceilings"] == []
+    assert figure_fields(plan(bandwidths=()))["predicted_decode_tps"] is None
+
+
+def test_the_bytes_group_names_what_no_token_reads():
+    fields = bytes_fields(plan())
+    assert fields["weight_bytes_total"] == 5_000_000
+    assert fields["weight_bytes_vision"] == 1_000_000
+    assert fields["weight_bytes_other_skipped"] == 0
+    assert fields["roles"]["vision"].per_token == 0
+    doubtful = plan(count=count(findings=(Finding("odd", "An odd tensor."),)))
+    assert bytes_fields(doubtful)["warnings"] == [Warn("odd", "An odd tensor.")]
+
+
+def test_a_snapshot_of_the_hub_has_its_commit_and_other_folders_have_none(tmp_path):
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    assert revision(tmp_path / "models--a--b" / "snapshots" / commit) == commit
+    assert revision(tmp_path / commit) is None
+    assert revision(tmp_path / "snapshots" / "main") is None
+
+
+def test_synthetic_weights_are_marked_and_a_configuration_has_its_hash(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    fields = model_fields(
+        checkpoint(path=tmp_path, config={"model_type": "llama", "synthetic_weights": True})
+    )
+    assert fields["synthetic_weights"] is True
+    assert fields["config_sha256"] == hashlib.sha256(b'{"model_type": "llama"}').hexdigest()
+    assert model_fields(checkpoint())["synthetic_weights"] is False
+    assert model_fields(checkpoint())["config_sha256"] is None
+
+
+def test_the_duration_follows_from_the_persons_own_number():
+    settings = RunSettings(max_tokens=200, warmup_tokens=8, repeats=3, cooldown_s=5)
+    assert expected_seconds(plan(settings=settings), 10.0) == pytest.approx(60.8 + 10)
+    energetic = replace(settings, energy_min_s=30, idle_s=20)
+    assert expected_seconds(plan(settings=energetic), 10.0) == pytest.approx(60.8 + 10 + 50)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"max_tokens": 1}, {"repeats": 0}, {"prompt_tokens": 0}, {"warmup_tokens": -1}, {"cooldown_s": -1}],
+)
+def test_settings_that_measure_nothing_are_refused(wrong):
+    with pytest.raises(UsageError):
+        RunSettings(**wrong)
+
+
+def test_an_unknown_rule_is_refused_with_the_known_ones():
+    with pytest.raises(UsageError, match="no rule 'guess'") as raised:
+        Plan(checkpoint(), count(), rule="guess")
+    assert "all-bytes" in raised.value.hint
+
+
+def test_the_request_is_the_settings_word_for_word():
+    settings = RunSettings(
+        prompt_tokens=7, max_tokens=9, repeats=4, seed=3, warm_until_stable=True, text=True
+    )
+    request = plan(settings=settings).decode_request
+    assert (request.prompt_tokens, request.max_tokens, request.repeats) == (7, 9, 4)
+    assert (request.seed, request.warm_until_stable, request.text) == (3, True, True)
+    assert request.path == "/nowhere/tiny"
