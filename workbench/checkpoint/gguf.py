@@ -7,6 +7,7 @@ build 300,000 objects of them. https://github.com/ggml-org/ggml/blob/master/docs
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from struct import Struct, unpack
 from typing import Any, NamedTuple, overload
@@ -29,6 +30,7 @@ _NAME_LIMIT_BYTES = 65_535
 _TEXT_LIMIT_BYTES = 4_096
 _DIMS_LIMIT = 4
 _SIZE_LIMIT = 2**63
+_WIDEST_BYTES = 8
 _SMALLEST_TENSOR_ENTRY_BYTES = 24
 _SMALLEST_KV_BYTES = 13
 
@@ -184,7 +186,7 @@ def _tensor_entry(cursor: Cursor, name: str) -> _Entry:
             code="gguf_malformed",
         )
     *dims, type_id, offset = unpack(f"<{rank}QIQ", cursor.take(8 * rank + 12, "a tensor's entry"))
-    if max(*dims, offset, 0) >= _SIZE_LIMIT:
+    if max(*dims, prod(dims) * _WIDEST_BYTES, offset) >= _SIZE_LIMIT:
         raise CheckpointError(
             f"{visible(name)}: tensor '{visible(tensor_name)}' has a size or offset beyond 2^63",
             code="gguf_malformed",
@@ -206,7 +208,7 @@ def _located(entries: list[_Entry], data_bytes: int, alignment: int, name: str, 
     """The tensors with their bytes by block size, or by the next offset where the type is not known."""
     shown = visible(name)
     starts = sorted({entry.offset for entry in entries})
-    after = dict(zip(starts, [*starts[1:], data_bytes], strict=True))
+    after = dict(zip(starts, [*starts[1:], data_bytes], strict=False))
     header = GgufHeader({}, [])
     spans: list[Span] = []
     unknown = set()
