@@ -1,9 +1,13 @@
-"""From verdicts to rows and totals: every tensor's bytes on disk, resident, read and looked up."""
+"""From verdicts to totals and rows: every tensor's bytes on disk, resident, read and looked up.
 
-from collections.abc import Sequence
+Totals come from groups; rows are made when somebody looks at them, so that a hundred thousand tensors cost
+neither time nor memory before that.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from workbench.accounting.count import RoleTotals, Row
 from workbench.accounting.roles import Role
@@ -12,105 +16,88 @@ from workbench.accounting.verdict import Verdict
 from workbench.checkpoint.checkpoint import Tensor
 
 
-class Bytes(NamedTuple):
-    """What one tensor of a given size comes to under a verdict."""
+class Entry(NamedTuple):
+    """A group as it is accounted: its verdict, and how many bytes in memory a stored byte becomes."""
 
-    resident: int
-    weight: int
-    lookup: int
+    group: Group
+    verdict: Verdict
+    factor: int
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """The rows, parallel to the tensors, and exact totals."""
+class Totals:
+    """Exact sums over a whole checkpoint, in bytes.
 
-    rows: tuple[Row, ...]
-    by_role: dict[Role, RoleTotals]
-    resident_weight_bytes: int  # what a token reads of the weights as they are in memory
-
-    @property
-    def disk_bytes(self) -> int:
-        """Bytes of all tensors as stored."""
-        return sum(totals.on_disk for totals in self.by_role.values())
-
-    @property
-    def resident_bytes(self) -> int:
-        """Bytes that the runtime keeps in memory."""
-        return sum(totals.resident for totals in self.by_role.values())
-
-    @property
-    def weight_bytes(self) -> int:
-        """Bytes that every token reads."""
-        return sum(totals.per_token for totals in self.by_role.values())
-
-    @property
-    def lookup_bytes(self) -> int:
-        """Bytes of the rows that every token looks up."""
-        return sum(row.lookup_bytes for row in self.rows if row.lookup_bytes)
-
-
-def draw_up(
-    tensors: Sequence[Tensor], groups: Sequence[Group], verdicts: Sequence[Verdict], factors: Sequence[int]
-) -> Account:
-    """The account of `tensors`, whose groups run parallel; verdicts and factors go by a group's number.
-
-    Totals are exact to the byte: bytes of one role and share are added up before the share is taken.
+    Bytes of one role and share are added up before the share is taken. `resident_weight` is what a token
+    reads of the weights in the form that the runtime keeps them in.
     """
-    usual = {
-        group.number: measure(group.first_bytes, verdicts[group.number], factors[group.number])
-        for group in set(groups)
-    }
-    rows = []
-    sums: dict[int, list[int]] = {number: [0, 0] for number in usual}
-    make = Row._make
-    for (name, dtype, shape, size, _), group in zip(tensors, groups, strict=True):
-        number = group.number
-        verdict = verdicts[number]
-        resident, weight, lookup = (
-            usual[number] if size == group.first_bytes else measure(size, verdict, factors[number])
-        )
-        rows.append(
-            make(
-                (
-                    name,
-                    dtype,
-                    shape,
-                    size,
-                    resident,
-                    weight,
-                    lookup,
-                    verdict.role,
-                    verdict.share,
-                    verdict.rule,
-                )
-            )
-        )
-        total = sums[number]
-        total[0] += size
-        total[1] += resident
-    in_memory = sum(int(resident * verdicts[number].share) for number, (_, resident) in sums.items())
-    return Account(tuple(rows), _totals(verdicts, sums), in_memory)
+
+    disk: int
+    resident: int
+    weight: int
+    lookup: int
+    resident_weight: int
+    by_role: dict[Role, RoleTotals]
 
 
-def measure(size: int, verdict: Verdict, factor: int) -> Bytes:
-    """One tensor of `size` bytes on disk."""
-    share = verdict.share
-    return Bytes(
-        resident=size * factor if verdict.loaded else 0,
-        weight=size if share == 1 else size * share.numerator // share.denominator,
-        lookup=size // verdict.rows if verdict.rows else 0,
-    )
+class Rows(Sequence[Row]):
+    """The account's rows, one per tensor, in the tensors' order; each is made on access."""
+
+    __slots__ = ("_entries", "_group_of", "_tensors", "_usual")
+
+    def __init__(
+        self, tensors: Sequence[Tensor], group_of: Sequence[Group], entries: Sequence[Entry]
+    ) -> None:
+        self._tensors = tensors
+        self._group_of = group_of
+        self._entries = entries
+        self._usual = [_measure(entry.group.first_bytes, entry) for entry in entries]
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(self._row, self._tensors, self._group_of)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
+        if isinstance(index, slice):
+            return tuple(map(self._row, self._tensors[index], self._group_of[index]))
+        return self._row(self._tensors[index], self._group_of[index])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(Row.__eq__, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def _row(self, tensor: Tensor, group: Group) -> Row:
+        size = tensor.nbytes
+        usual = self._usual[group.number]
+        if size != group.first_bytes:
+            usual = _measure(size, self._entries[group.number])
+        return Row(tensor.name, tensor.dtype, tensor.shape, size, *usual)
 
 
-def _totals(verdicts: Sequence[Verdict], sums: dict[int, list[int]]) -> dict[Role, RoleTotals]:
+def add_up(entries: Sequence[Entry]) -> Totals:
+    """The totals over all groups."""
     disk: dict[tuple[Role, Fraction], int] = {}
     resident: dict[Role, int] = {}
-    for number, (on_disk, in_memory) in sums.items():
-        verdict = verdicts[number]
+    lookup = resident_weight = 0
+    for group, verdict, factor in entries:
+        if not group.tensors:
+            continue
         key = (verdict.role, verdict.share)
-        disk[key] = disk.get(key, 0) + on_disk
-        resident[verdict.role] = resident.get(verdict.role, 0) + in_memory
-    return {
+        disk[key] = disk.get(key, 0) + group.bytes
+        kept = group.bytes * factor if verdict.loaded else 0
+        resident[verdict.role] = resident.get(verdict.role, 0) + kept
+        resident_weight += int(kept * verdict.share)
+        if verdict.rows:
+            lookup += group.bytes // verdict.rows
+    by_role = {
         role: RoleTotals(
             on_disk=sum(size for (of, _), size in disk.items() if of is role),
             resident=resident[role],
@@ -119,3 +106,25 @@ def _totals(verdicts: Sequence[Verdict], sums: dict[int, list[int]]) -> dict[Rol
         for role in Role
         if role in resident
     }
+    return Totals(
+        disk=sum(total.on_disk for total in by_role.values()),
+        resident=sum(resident.values()),
+        weight=sum(total.per_token for total in by_role.values()),
+        lookup=lookup,
+        resident_weight=resident_weight,
+        by_role=by_role,
+    )
+
+
+def _measure(size: int, entry: Entry) -> tuple[int, int, int, Role, Fraction, str]:
+    """What stands in a row after the size on disk."""
+    verdict = entry.verdict
+    share = verdict.share
+    return (
+        size * entry.factor if verdict.loaded else 0,
+        size if share == 1 else size * share.numerator // share.denominator,
+        size // verdict.rows if verdict.rows else 0,
+        verdict.role,
+        share,
+        verdict.rule,
+    )

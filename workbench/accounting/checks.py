@@ -6,11 +6,10 @@ Faults that lower the byte count cannot show as a fraction over 100 %: these che
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.accounting.account import Account
+from workbench.accounting.account import Entry, Totals
 from workbench.accounting.loading import widens_fp8
 from workbench.accounting.names import folded
 from workbench.accounting.rules.rule import Facts
-from workbench.accounting.verdict import Verdict
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
 
 SCALED_BY = {"weight": "scales", "qweight": "scales", "weight_packed": "weight_scale", "blocks": "scales"}
@@ -28,48 +27,45 @@ class Faults:
     experts: int
 
 
-def find_faults(
-    checkpoint: Checkpoint, facts: Facts, verdicts: Sequence[Verdict], account: Account
-) -> Faults:
+def find_faults(checkpoint: Checkpoint, facts: Facts, entries: Sequence[Entry], totals: Totals) -> Faults:
     """Check the structure of a judged checkpoint. Further refusals stand among the findings."""
     refusals = [
-        *_nothing(account),
+        *_nothing(totals),
         *((facts.vocabulary.refusal,) if facts.vocabulary.refusal else ()),
-        *_experts(facts, verdicts, account),
+        *_experts(facts, entries, totals),
         *_missing_layers(facts),
         *_missing_scales(facts),
     ]
-    experts = max((verdict.experts for verdict in verdicts), default=0)
+    experts = max((entry.verdict.experts for entry in entries), default=0)
     findings = [
         *facts.vocabulary.findings,
         *refusals[1:],
         *_assumptions(facts, experts),
-        *_unclassified(account),
-        *_loaders_ways(checkpoint, facts, account),
+        *_unclassified(entries),
+        *_loaders_ways(checkpoint, facts, totals),
     ]
     return Faults(tuple(findings), refusals[0] if refusals else None, experts)
 
 
-def _nothing(account: Account) -> Iterator[Finding]:
-    if not account.disk_bytes:
+def _nothing(totals: Totals) -> Iterator[Finding]:
+    if not totals.disk:
         yield Finding(
             "no_tensors", "There are no tensors: 0 bytes per token, and no ceiling can be predicted."
         )
-    elif not account.weight_bytes:
+    elif not totals.weight:
         yield Finding("nothing_read", "No tensor is read by a decode step: no ceiling can be predicted.")
 
 
-def _experts(facts: Facts, verdicts: Sequence[Verdict], account: Account) -> Iterator[Finding]:
-    found = sorted({verdict.experts for verdict in verdicts if verdict.experts})
+def _experts(facts: Facts, entries: Sequence[Entry], totals: Totals) -> Iterator[Finding]:
+    found = sorted({entry.verdict.experts for entry in entries if entry.verdict.experts})
     if not found:
         return
     config = facts.config
     k, expected = config.experts_per_token, config.experts
     shown = " or ".join(f"{number:,}" for number in found[:4])
     if k is None or k < 1:
-        pairs = zip(facts.survey.groups, verdicts, strict=True)
-        stored = sum(group.bytes for group, verdict in pairs if verdict.experts)
-        most = account.weight_bytes
+        stored = sum(entry.group.bytes for entry in entries if entry.verdict.experts)
+        most = totals.weight
         said = "says 0 experts" if expected == 0 else "does not say how many of them a token reads"
         yield Finding(
             "experts_without_k",
@@ -153,29 +149,31 @@ def _missing_scales(facts: Facts) -> Iterator[Finding]:
                 return
 
 
-def _unclassified(account: Account) -> Iterator[Finding]:
-    known: dict[str, list[int]] = {}
-    for row in account.rows:
-        if row.rule == "unclassified":
-            known.setdefault(folded(row.name), []).append(row.disk_bytes)
+def _unclassified(entries: Sequence[Entry]) -> Iterator[Finding]:
+    known: dict[str, int] = {}
+    tensors = 0
+    for group, verdict, _ in entries:
+        if verdict.rule == "unclassified":
+            name = folded(group.pattern.path.name)
+            known[name] = known.get(name, 0) + group.bytes
+            tensors += group.tensors
     if known:
-        tensors, size = sum(map(len, known.values())), sum(map(sum, known.values()))
-        names = ", ".join(sorted(known, key=lambda name: -sum(known[name]))[:4])
+        names = ", ".join(sorted(known, key=lambda name: -known[name])[:4])
         yield Finding(
             "unclassified",
-            f"{tensors:,} {'tensor' if tensors == 1 else 'tensors'} ({size:,} bytes) in no rule, counted once "
-            f"as other: {names}{', ...' if len(known) > 4 else ''}",
+            f"{tensors:,} {'tensor' if tensors == 1 else 'tensors'} ({sum(known.values()):,} bytes) in no "
+            f"rule, counted once as other: {names}{', ...' if len(known) > 4 else ''}",
         )
 
 
-def _loaders_ways(checkpoint: Checkpoint, facts: Facts, account: Account) -> Iterator[Finding]:
+def _loaders_ways(checkpoint: Checkpoint, facts: Facts, totals: Totals) -> Iterator[Finding]:
     if checkpoint.gguf is not None:
         return
     if widens_fp8(facts.survey, facts.config):
         yield Finding(
             "widened_on_load",
             f"mlx-lm widens these fp8 weights to bf16 when it loads them, and then reads "
-            f"{account.resident_weight_bytes:,} bytes per "
+            f"{totals.resident_weight:,} bytes per "
             "token. The count is of the bytes as stored.",
         )
     if any(pattern.path.parameter == "g_idx" for pattern in facts.survey.patterns):

@@ -1,6 +1,6 @@
 """Two counts side by side, and the count beside the seed rule: the difference, explained by role."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.accounting.count import Count, Row
@@ -69,9 +69,8 @@ def _per_token(count: Count, role: Role) -> int:
     return 0 if totals is None else totals.per_token
 
 
-def _rules(rows: tuple[Row, ...], role: Role) -> tuple[str, ...]:
-    sizes: Mapping[str, int] = {}
-    found: dict[str, int] = dict(sizes)
+def _rules(rows: Iterable[Row], role: Role) -> tuple[str, ...]:
+    found: dict[str, int] = {}
     for row in rows:
         if row.role is role:
             found[row.rule] = found.get(row.rule, 0) + row.disk_bytes

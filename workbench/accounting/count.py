@@ -1,6 +1,6 @@
 """The count: the rule engine's result for one checkpoint, and the types it is made of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -75,7 +75,7 @@ class Count:
     """
 
     runtime: str
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     disk_bytes: int
     resident_bytes: int
     weight_bytes: int

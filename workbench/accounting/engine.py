@@ -5,20 +5,20 @@ experts.py and checks.py, the arithmetic in account.py.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from workbench.accounting.account import draw_up
+from workbench.accounting.account import Entry, Rows, add_up
 from workbench.accounting.checks import find_faults
-from workbench.accounting.count import AppliedOverride, Count
+from workbench.accounting.count import Count
 from workbench.accounting.loading import resident_factor
-from workbench.accounting.overrides import Override, matcher, matching
+from workbench.accounting.overrides import Override
+from workbench.accounting.overriding import override
 from workbench.accounting.rules import judge
 from workbench.accounting.rules.rule import Facts, Subject
 from workbench.accounting.seedrule import seed_count
-from workbench.accounting.survey import Group, survey
+from workbench.accounting.survey import survey
 from workbench.accounting.verdict import Verdict
 from workbench.accounting.vocabulary import find_vocabulary
-from workbench.checkpoint.checkpoint import Checkpoint, Finding
+from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.checkpoint.model_config import ModelConfig, view, view_gguf
 
 MLX_LM = "mlx-lm 0.32.2"
@@ -32,32 +32,33 @@ def count(checkpoint: Checkpoint, overrides: Sequence[Override] = ()) -> Count:
     """
     facts = gather(checkpoint)
     seen, gguf = facts.survey, checkpoint.gguf is not None
-    verdicts = judge_all(facts)
     factor = resident_factor(seen, facts.config, gguf)
-    factors = [factor(group.pattern) for group in seen.groups]
-    account = draw_up(checkpoint.tensors, seen.group_of, verdicts, factors)
-    faults = find_faults(checkpoint, facts, verdicts, account)
+    verdicts = judge_all(facts)
+    entries = [
+        Entry(group, verdict, factor(group.pattern))
+        for group, verdict in zip(seen.groups, verdicts, strict=True)
+    ]
+    totals = add_up(entries)
+    faults = find_faults(checkpoint, facts, entries, totals)
     found = Count(
         runtime=LLAMA_CPP if gguf else MLX_LM,
-        rows=account.rows,
-        disk_bytes=account.disk_bytes,
-        resident_bytes=account.resident_bytes,
-        weight_bytes=account.weight_bytes,
-        lookup_bytes=account.lookup_bytes,
-        by_role=account.by_role,
+        rows=Rows(checkpoint.tensors, seen.group_of, entries),
+        disk_bytes=totals.disk,
+        resident_bytes=totals.resident,
+        weight_bytes=totals.weight,
+        lookup_bytes=totals.lookup,
+        by_role=totals.by_role,
         tied=facts.vocabulary.tied,
         experts=faults.experts,
         experts_per_token=(facts.config.experts_per_token or 0) if faults.experts else 0,
-        seed=seed_count(checkpoint),
+        seed=seed_count(checkpoint, ((group.pattern.path.name, group.bytes) for group in seen.groups)),
         findings=faults.findings,
         refusal=faults.refusal,
-        weight_bytes_without_overrides=account.weight_bytes,
+        weight_bytes_without_overrides=totals.weight,
     )
-    return (
-        _overridden(found, checkpoint, facts, list(zip(verdicts, factors, strict=True)), overrides)
-        if overrides
-        else found
-    )
+    if not overrides:
+        return found
+    return override(found, checkpoint.tensors, seen.group_of, entries, overrides)
 
 
 def gather(checkpoint: Checkpoint) -> Facts:
@@ -98,59 +99,3 @@ def judge_all(facts: Facts) -> list[Verdict]:
             known[key] = verdict
         verdicts.append(known[key])
     return verdicts
-
-
-def _overridden(
-    found: Count,
-    checkpoint: Checkpoint,
-    facts: Facts,
-    judged: list[tuple[Verdict, int]],
-    overrides: Sequence[Override],
-) -> Count:
-    """The same count with overrides in force: the tensors that they name leave their group.
-
-    `judged` has each group's verdict and resident factor, by its number.
-    """
-    patterns = matcher(overrides)
-    hits = dict.fromkeys(overrides, 0)
-    groups: list[Group] = []
-    moved: dict[tuple[int, tuple[Override, ...]], Group] = {}
-    for tensor, group in zip(checkpoint.tensors, facts.survey.group_of, strict=True):
-        named = tuple(matching(tensor.name, patterns))
-        for override in named:
-            hits[override] += 1
-        key = (group.number, named)
-        if named and key not in moved:
-            verdict, factor = judged[group.number]
-            moved[key] = Group(len(judged), group.pattern, group.written, group.first_bytes)
-            judged.append((_apply(verdict, named), factor))
-        groups.append(moved[key] if named else group)
-    account = draw_up(
-        checkpoint.tensors, groups, [verdict for verdict, _ in judged], [factor for _, factor in judged]
-    )
-    idle = (
-        Finding("override_idle", f"The override of {override.tensors!r} names no tensor of this checkpoint.")
-        for override, tensors in hits.items()
-        if not tensors
-    )
-    return replace(
-        found,
-        rows=account.rows,
-        resident_bytes=account.resident_bytes,
-        weight_bytes=account.weight_bytes,
-        lookup_bytes=account.lookup_bytes,
-        by_role=account.by_role,
-        findings=(*found.findings, *idle),
-        overrides=tuple(
-            AppliedOverride(override.tensors, override.role, override.share, override.reason, tensors)
-            for override, tensors in hits.items()
-        ),
-    )
-
-
-def _apply(verdict: Verdict, overrides: Sequence[Override]) -> Verdict:
-    role, share = verdict.role, verdict.share
-    for override in overrides:
-        role = override.role or role
-        share = share if override.share is None else override.share
-    return Verdict(role, share, "override", verdict.loaded or share > 0, 0 if share else verdict.rows)

@@ -11,10 +11,6 @@ A later override wins over an earlier one. They are applied, shown and stamped; 
 visible.
 """
 
-import fnmatch
-import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -49,6 +45,8 @@ def read_overrides(path: Path) -> tuple[Override, ...]:
 
 def parse_overrides(text: str, source: str = "overrides") -> tuple[Override, ...]:
     """The same from text; `source` names it in messages."""
+    import tomllib  # only who gives overrides pays for it
+
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -61,21 +59,6 @@ def parse_overrides(text: str, source: str = "overrides") -> tuple[Override, ...
             "Write each override as a [[override]] table with tensors, reason, and role or share.",
         )
     return tuple(_override(entry, f"{source}, override {number}") for number, entry in enumerate(entries, 1))
-
-
-def matcher(overrides: Sequence[Override]) -> Mapping[Override, re.Pattern[str]]:
-    """Each override's pattern compiled; an exact name matches itself even if it looks like a pattern."""
-    return {
-        override: re.compile(
-            f"(?:{re.escape(override.tensors)})\\Z|(?:{fnmatch.translate(override.tensors)})"
-        )
-        for override in overrides
-    }
-
-
-def matching(name: str, patterns: Mapping[Override, re.Pattern[str]]) -> Iterable[Override]:
-    """The overrides that name a tensor, in their order."""
-    return (override for override, pattern in patterns.items() if pattern.match(name))
 
 
 def _override(entry: Any, where: str) -> Override:

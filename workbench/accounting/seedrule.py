@@ -3,18 +3,19 @@
 Kept beside the count as a teaching: the difference is the lesson. Nothing here may be made smarter.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.accounting.count import SeedCount
 from workbench.checkpoint.checkpoint import Checkpoint
 
 
-def seed_count(checkpoint: Checkpoint) -> SeedCount:
+def seed_count(checkpoint: Checkpoint, alike: Iterable[tuple[str, int]] | None = None) -> SeedCount:
     """Bytes per token as bytes_per_token.py of "The Decode Ceiling" prints them.
 
     It reads every *.safetensors file of the directory, the ones that no runtime loads included, and adds a
-    tensor up as often as it is stored. Values in config.json that are no numbers count as 0.
+    tensor up as often as it is stored. Values in config.json that are no numbers count as 0. `alike` may give
+    the counted tensors as (a name, bytes) of groups that differ in list indices only.
     """
     config = checkpoint.config
     text = config.get("text_config", config)
@@ -22,15 +23,9 @@ def seed_count(checkpoint: Checkpoint) -> SeedCount:
     experts = _number(text, "num_experts") or _number(text, "num_local_experts")
     per_token = _number(text, "num_experts_per_tok")
     tied = bool(config.get("tie_word_embeddings", text.get("tie_word_embeddings", False)))
-    skipped = [
-        tensor
-        for tensor in checkpoint.skipped_tensors
-        if tensor.file >= len(checkpoint.skipped)
-        or "/" not in checkpoint.skipped[tensor.file].name  # the glob does not descend
-    ]
+    counted = ((tensor.name, tensor.nbytes) for tensor in checkpoint.tensors) if alike is None else alike
     total = vision = embedding = expert = 0
-    for tensor in (*checkpoint.tensors, *skipped):
-        name, size = tensor.name, tensor.nbytes
+    for name, size in (*counted, *_beside(checkpoint)):
         total += size
         if "vision" in name or "visual" in name:
             vision += size
@@ -42,6 +37,14 @@ def seed_count(checkpoint: Checkpoint) -> SeedCount:
     if experts:
         weight -= expert - expert * per_token // experts
     return SeedCount(total, vision, embedding, expert, tied, experts, per_token, weight)
+
+
+def _beside(checkpoint: Checkpoint) -> Iterator[tuple[str, int]]:
+    """What lies in further files of the directory itself: the script's glob does not descend."""
+    for tensor in checkpoint.skipped_tensors:
+        inside = tensor.file < len(checkpoint.skipped)
+        if not inside or "/" not in checkpoint.skipped[tensor.file].name:
+            yield tensor.name, tensor.nbytes
 
 
 def _number(config: Mapping[str, Any], key: str) -> int:
