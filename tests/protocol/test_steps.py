@@ -417,3 +417,17 @@ async def test_an_energy_pass_without_a_source_is_not_waited_for(stage):
     assert (stage.workers[0].request.energy_min_s, stage.workers[0].request.idle_s) == (0.0, 0.0)
     assert record.power == []
     assert "No power source on this machine" in record.energy_unavailable_reason
+
+
+async def test_another_plan_may_take_this_ones_place_until_a_number_is_locked(stage):
+    await run_of(stage.make(plan("second")))
+    async with stage.make(plan("first")) as measurement:
+        await measurement.prepare()
+        measurement.replan(plan("second"))
+        measurement.lock([("", 120.0)])
+        with pytest.raises(UsageError, match="locked for another plan"):
+            measurement.replan(plan("third"))
+        record = await measurement.measure()
+    assert (record.model, record.earlier_runs_seen) == ("second", 1)
+    assert stage.workers[1].request.path == "/nowhere/second"
+    assert len(stage.workers) == 2

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
+from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.errors import LedgerError, PredictionMissingError, UsageError
 from workbench.ledger import store
 from workbench.ledger.record import LockedPrediction, NamedPrediction, Record
@@ -20,35 +21,36 @@ from workbench.ledger.store import UnwrittenRecordError
 from workbench.machine.stamp import Facts, MachineStamp, compose
 from workbench.protocol.drafting import Locked, Past, draft, past_of
 from workbench.protocol.lock import PredictionLock
-from workbench.protocol.plan import Plan
 from workbench.protocol.recording import loaded_at
 from workbench.protocol.run import Run
-from workbench.worker.messages import Stamp
 
 
 class Dossier:
     """One run's papers: `learn` what is known, `predict`, `write` the draft anew, `append` the record."""
 
-    def __init__(self, plan: Plan, ledger: Path, locks_dir: Path) -> None:
-        self._plan = plan
+    def __init__(self, ledger: Path, locks_dir: Path) -> None:
         self._ledger = ledger
         self._locks_dir = locks_dir
         self._facts = Facts()
+        self._learned_for: Checkpoint | None = None
         self._lock: PredictionLock | None = None
         self.past = Past()
         self.locked: Locked | None = None
         self.drafted: Record | None = None
 
-    def learn(self, facts: Facts, worker: Stamp | None) -> None:
+    def learn(self, facts: Facts, run: Run) -> None:
         """Take in the machine's facts, and from the ledger what came before. Raises LedgerError."""
         self._facts = facts
-        self.past = past_of(store.read(self._ledger).records, self._plan, self._stamp(worker))
+        self._learned_for = run.plan.checkpoint
+        self.past = past_of(store.read(self._ledger).records, run.plan, self._stamp(run))
 
     def predict(
         self, predictions: Sequence[tuple[str, float]], by: str | None, run: Run, conditions: dict[str, Any]
     ) -> Locked:
         """Lock predictions, or correct them: on disk when this returns; errors as for `Measurement.lock`."""
         require_predictions(predictions)
+        if self._learned_for not in (None, run.plan.checkpoint):  # replanned since: another one's past
+            self.learn(self._facts, run)
         named = tuple(NamedPrediction(name or by or "you", tps) for name, tps in predictions)
         at = datetime.now(UTC).isoformat(timespec="microseconds")
         before = self.locked
@@ -68,7 +70,7 @@ class Dossier:
     def write(self, run: Run, conditions: dict[str, Any]) -> None:
         """Bring the draft on disk up to date with the run: its stamp, its conditions, when it loaded."""
         assert self.locked is not None
-        drafted = draft(self._plan, self._stamp(run.stamp), conditions, self.past, self.locked)
+        drafted = draft(run.plan, self._stamp(run), conditions, self.past, self.locked)
         if self.drafted is not None:  # the same run: its identity and its date stay
             drafted = replace(drafted, record_id=self.drafted.record_id, date=self.drafted.date)
         drafted = replace(drafted, loaded_at=loaded_at(run))
@@ -98,8 +100,8 @@ class Dossier:
         self._lock.release()
         return written
 
-    def _stamp(self, worker: Stamp | None) -> MachineStamp:
-        return compose(self._facts, worker, alias=self._plan.alias, command=self._plan.command)
+    def _stamp(self, run: Run) -> MachineStamp:
+        return compose(self._facts, run.stamp, alias=run.plan.alias, command=run.plan.command)
 
 
 def require_predictions(predictions: Sequence[tuple[str, float]]) -> None:

@@ -11,7 +11,6 @@ from workbench.power.choice import Choice
 from workbench.power.clocks import Alignment, align
 from workbench.power.energy import Window, read_energy, window_of
 from workbench.power.meter import Meter, Trace
-from workbench.protocol.plan import RunSettings
 from workbench.protocol.run import Phase, Run
 
 SPARE_S = 120.0
@@ -19,43 +18,43 @@ SPARE_S = 120.0
 
 
 class EnergyPass:
-    """The meter around one run's energy pass. `follow` every new run; `stop` always."""
+    """The meter around one run's energy pass: `follow` every new run, `stop` always.
 
-    def __init__(self, choice: Choice, settings: RunSettings, make: Callable[..., Meter] = Meter) -> None:
-        limit_s = settings.energy_min_s + settings.idle_s + SPARE_S
-        self.meter = make(choice.sources, limit_s=limit_s) if choice.sources else None
-        self._choice = choice
-        self._wanted = settings.energy_min_s > 0
+    `meter` is None until the pass begins; a power pane may paint its trace from then on.
+    """
+
+    def __init__(self, choice: Choice, make: Callable[..., Meter] = Meter) -> None:
+        self.choice = choice
+        self.meter: Meter | None = None
+        self._make = make
         self._trace: Trace | None = None
-        self._on = False
 
     @property
     def possible(self) -> bool:
-        """Whether a pass is wanted and there is something to measure it with."""
-        return self._wanted and self.meter is not None
+        """Whether there is something to measure energy with."""
+        return bool(self.choice.sources)
 
     def follow(self, run: Run) -> None:
         """Switch the meter on when the pass begins and off when its window has come."""
-        if self.meter is None or not self._wanted:
-            return
-        if not self._on and self._trace is None and run.phase in {Phase.IDLE, Phase.ENERGY}:
-            self._on = True
+        if self.meter is None and self.possible and run.phase in {Phase.IDLE, Phase.ENERGY}:
+            settings = run.plan.settings
+            limit_s = settings.energy_min_s + settings.idle_s + SPARE_S
+            self.meter = self._make(self.choice.sources, limit_s=limit_s)
             self.meter.start()
-        elif self._on and run.energy is not None:
+        elif run.energy is not None:
             self.stop()
 
     def stop(self) -> None:
         """Switch the meter off; nothing that it started is left."""
-        if self._on and self.meter is not None:
-            self._on = False
+        if self.meter is not None and self._trace is None:
             self._trace = self.meter.stop()
 
     def readings(self, run: Run) -> tuple[list[PowerReading], str | None]:
         """One reading for each row of each source, or the reason why there is none."""
-        if not self._wanted:
+        if run.plan.settings.energy_min_s <= 0:
             return [], f"No energy pass was asked for. {self._sources()}"
-        if self.meter is None:
-            return [], self._choice.unavailable_reason
+        if not self.possible:
+            return [], self.choice.unavailable_reason
         if run.energy is None or self._trace is None:
             return [], "The run ended before its energy pass did."
         try:
@@ -74,7 +73,7 @@ class EnergyPass:
         return Window(alignment.ours(run.idle.start_ns), alignment.ours(run.idle.end_ns))
 
     def _sources(self) -> str:
-        if self._choice.unavailable_reason is not None:
-            return self._choice.unavailable_reason
-        names = ", ".join(dict.fromkeys(source.name for source in self._choice.sources))
+        if self.choice.unavailable_reason is not None:
+            return self.choice.unavailable_reason
+        names = ", ".join(dict.fromkeys(source.name for source in self.choice.sources))
         return f"Power sources here: {names}."

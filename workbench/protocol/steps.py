@@ -67,11 +67,11 @@ class Measurement:
         locks: Path | None = None,
     ) -> None:
         self.run = Run(plan)
-        self.energy = EnergyPass(power or look_for_power(), plan.settings)
+        self.energy = EnergyPass(power or look_for_power())
         self._on_change = on_change
         self._spawn = spawn
         self._watch = watch or Watch()
-        self._dossier = Dossier(plan, ledger or ledger_path(), locks or locks_dir())
+        self._dossier = Dossier(ledger or ledger_path(), locks or locks_dir())
         self._awake = Awake()
         self._worker: WorkerProcess | None = None
         self._reports: AsyncIterator[Report] | None = None
@@ -96,6 +96,21 @@ class Measurement:
         """Whether somebody has cancelled it."""
         return self._cancelled is not None
 
+    def replan(self, plan: Plan) -> None:
+        """Put another plan in the place of this one: the worker that is there stays.
+
+        Raises UsageError once a prediction is locked: it was said of the plan before.
+        """
+        if self.run.locked:
+            raise UsageError(
+                "A prediction is locked for another plan.",
+                "Start over to measure something else.",
+                code="locked",
+            )
+        self._become(replace(self.run, plan=plan, notices=()))
+        if self._worker is not None and self.run.stamp is not None:
+            self._warn_of_memory(self._worker.pid)
+
     async def look(self, stamp: Stamp | None = None) -> None:
         """Stamp the machine and read what the ledger knows; `prepare` does it, a ladder before it locks.
 
@@ -107,7 +122,7 @@ class Measurement:
             self._facts = await facts()
             await self._watch.look()
         try:
-            self._dossier.learn(self._facts, self.run.stamp)
+            self._dossier.learn(self._facts, self.run)
         except LedgerError as error:
             self._notice(error.message)
 
