@@ -57,6 +57,16 @@ def test_net_takes_the_idle_power_of_the_loaded_model_off():
     assert reading.mwh_per_token_net == pytest.approx(80 / 360)
 
 
+def test_a_source_that_starts_a_moment_after_the_idle_window_is_judged_by_the_rest():
+    late = every(S // 4, 40, {"cpu": 1.0, "gpu": 19.0, "ane": 0.0}, start_ns=T0 + 2 * S)
+    busy = every(S // 4, 80, GPU, start_ns=late[-1].at_ns)
+    decode = Window(T0 + 14 * S, T0 + 26 * S, 1200)
+    (reading,) = read_energy(trace((row(), late + busy)), decode, Window(T0, T0 + 12 * S))
+    assert reading.idle_w == pytest.approx(20)
+    (too_late,) = read_energy(trace((row(), late + busy)), decode, Window(T0, T0 + 4 * S))
+    assert too_late.idle_w is None
+
+
 def test_an_idle_window_that_was_not_measured_leaves_net_unknown():
     made = trace((row(), every(S // 4, 80, GPU)))
     (reading,) = read_energy(made, Window(T0 + 2 * S, T0 + 14 * S, 10), Window(T0 - 9 * S, T0 - 2 * S))

@@ -91,7 +91,8 @@ def test_rails_above_the_whole_machine_shout_on_both_rows():
     made = trace((row(), every(S // 4, 40, {"cpu": 4.0, "gpu": 87.0})), system(52.0, 40))
     rails, whole = live(made, at(9), since_ns=at(1), tps=30)
     assert rails.state is whole.state is LiveState.ERROR and str(rails.state) == "power counting error"
-    assert "made 91.0 W above the whole machine's 52.0 W (macmon-system)" in rails.outlook
+    words = "power counting error: made reads 91.0 W, more than the whole machine's 52.0 W (macmon-system)"
+    assert rails.outlook == whole.outlook == words
 
 
 def test_a_source_that_ended_says_why():

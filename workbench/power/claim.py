@@ -46,7 +46,7 @@ def judge(
     if edge_uncertainty > EDGE_INDICATIVE:
         none.append(f"the edges may matter by {edge_uncertainty:.0%}; even an indication needs 25 %")
     elif edge_uncertainty > EDGE_VALID:
-        needed_s = edge_uncertainty * window_s / 0.05
+        needed_s = max(WINDOW_VALID_S, edge_uncertainty * window_s / 0.05)
         weak.append(f"the edges may matter by {edge_uncertainty:.0%}; 5 % needs a window of {needed_s:.0f} s")
     if none:
         return Claim.NONE, none + weak

@@ -8,17 +8,16 @@ an attribution, not a measurement.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench.power.claim import Claim, judge
+from workbench.power.claim import WINDOW_INDICATIVE_S, Claim, judge
 from workbench.power.clocks import Alignment
+from workbench.power.counting import counting_errors
 from workbench.power.meter import RowTrace, Trace
 from workbench.power.source import Row
 from workbench.power.window import Integral, integrate
 
 TWO_WAYS_LIMIT = 0.03
 METHODS_LIMIT = 0.05
-WHOLE_LIMIT = 1.10
 HARMLESS_THROTTLE = {"power cap"}
-COUNTING_ERROR = "power counting error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +183,14 @@ def _per_token(reading: EnergyReading) -> EnergyReading:
 
 
 def _idle_w(trace: RowTrace, idle: Window | None, parts: list[str]) -> float | None:
-    """Mean watts of the idle window over the same rails; None when that was not measured."""
-    if idle is None or trace.row.is_typed:
+    """Mean watts of the idle window over the same rails; None when that was not measured.
+
+    Idling is steady: a source that took a moment to start is judged by the rest, two seconds at least.
+    """
+    if idle is None or trace.row.is_typed or not trace.samples:
+        return None
+    idle = replace(idle, start_ns=max(idle.start_ns, trace.samples[0].at_ns))
+    if idle.seconds < WINDOW_INDICATIVE_S:
         return None
     integral = integrate(trace.row, trace.samples, idle.start_ns, idle.end_ns)
     if integral.refused is not None or any(rail not in integral.rails_j for rail in parts):
@@ -227,17 +232,10 @@ def _nothing(stalled: list[str]) -> str:
 def _checked(rows: list[Row], readings: list[EnergyReading]) -> tuple[EnergyReading, ...]:
     """Rails above the whole machine are a counting error; two methods of one source must agree."""
     checked = list(readings)
+    watts = [None if r.energy_gross_j is None else _watts(r) for r in readings]
+    for index, reason in counting_errors(rows, watts).items():
+        checked[index] = _lowered(checked[index], Claim.NONE, reason)
     known = [i for i, reading in enumerate(readings) if reading.energy_gross_j is not None]
-    for part in known:
-        for whole in known:
-            part_w, whole_w = _watts(readings[part]), _watts(readings[whole])
-            if rows[whole].whole_machine and not rows[part].whole_machine and part_w > WHOLE_LIMIT * whole_w:
-                reason = (
-                    f"{COUNTING_ERROR}: {rows[part].key} reads {part_w:.1f} W,"
-                    f" more than the whole machine's {whole_w:.1f} W ({rows[whole].key})"
-                )
-                for index in (part, whole):
-                    checked[index] = _lowered(checked[index], Claim.NONE, reason)
     for one in known:
         for other in known:
             same = rows[one].source == rows[other].source and rows[one].area == rows[other].area

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from workbench.power.claim import SAMPLES_VALID, WINDOW_INDICATIVE_S
-from workbench.power.energy import COUNTING_ERROR, WHOLE_LIMIT, mwh_per_token
+from workbench.power.counting import COUNTING_ERROR, counting_errors
+from workbench.power.energy import mwh_per_token
 from workbench.power.meter import RowTrace, Trace
 from workbench.power.source import Method, Row, Sample
 
@@ -62,7 +63,11 @@ def live(
     its rate so far; `expected_s` how long the decode will take altogether, if anybody knows.
     """
     rows = [_row(row, now_ns, since_ns, tps, expected_s) for row in trace.rows]
-    return _above_whole([row.row for row in trace.rows], rows)
+    errors = counting_errors([row.row for row in trace.rows], [row.mean_w for row in rows])
+    return tuple(
+        replace(row, state=LiveState.ERROR, outlook=errors[index]) if index in errors else row
+        for index, row in enumerate(rows)
+    )
 
 
 def headline(rows: Sequence[Live]) -> Live | None:
@@ -82,7 +87,7 @@ def _row(
     runs_s = None if since_ns is None else max(0.0, (now_ns - since_ns) / 1e9)
     stalled = _stalled(row, counted) if runs_s is not None and runs_s >= STALLED_AFTER_S else []
     state, outlook = _state(trace, len(counted), stalled, runs_s, expected_s)
-    per_token = mean_w is not None and tps is not None and tps > 0 and since_ns is not None and not stalled
+    rate = tps if tps and runs_s is not None and not stalled else None
     return Live(
         key=row.key,
         source=row.source,
@@ -91,8 +96,8 @@ def _row(
         outlook=outlook,
         watts_now=now_w,
         mean_w=mean_w,
-        mwh_per_token=mwh_per_token(mean_w, tps) if per_token and mean_w is not None and tps else None,
-        j_per_token=mean_w / tps if per_token and mean_w is not None and tps else None,
+        mwh_per_token=mwh_per_token(mean_w, rate) if mean_w is not None and rate else None,
+        j_per_token=mean_w / rate if mean_w is not None and rate else None,
         samples=len(counted),
         history_w=tuple(_watts(row, sample) for sample in trace.samples[-HISTORY:]),
         trouble=trace.ended,
@@ -123,24 +128,6 @@ def _state(
         kind = "indicative only" if expected_s >= WINDOW_INDICATIVE_S else "no claim"
         return state, f"{kind}: about {expected_s:.0f} s expected, a claim needs {needed_s:.0f} s"
     return state, f"a claim in {max(1.0, needed_s - runs_s):.0f} s, if the decode lasts"
-
-
-def _above_whole(rows: Sequence[Row], lives: list[Live]) -> tuple[Live, ...]:
-    """Rails above the whole machine: both rows say so, as loudly as a fraction above 100 %."""
-    seen = list(lives)
-    for part, part_live in zip(rows, lives, strict=True):
-        for whole, whole_live in zip(rows, lives, strict=True):
-            part_w, whole_w = part_live.mean_w, whole_live.mean_w
-            if part.whole_machine or not whole.whole_machine or part_w is None or whole_w is None:
-                continue
-            if part_w > WHOLE_LIMIT * whole_w:
-                why = f"{part.key} {part_w:.1f} W above the whole machine's {whole_w:.1f} W ({whole.key})"
-                for row in (part, whole):
-                    index = rows.index(row)
-                    seen[index] = replace(
-                        seen[index], state=LiveState.ERROR, outlook=f"{COUNTING_ERROR}: {why}"
-                    )
-    return tuple(seen)
 
 
 def _stalled(row: Row, samples: Sequence[Sample]) -> list[str]:
