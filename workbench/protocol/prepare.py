@@ -4,6 +4,7 @@ Each is a job of the worker; none of them is a measurement of a model.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from uuid import uuid4
@@ -63,9 +64,10 @@ async def ensure_built(
     if not missing:
         return paths
     request = SynthesizeRequest(directory=str(synthetic_dir()), names=missing)
-    async for report in _job("synthesize", request, spawn):
-        if isinstance(report, Synthesized) and on_built is not None:
-            on_built(report)
+    async with _job("synthesize", request, spawn) as reports:
+        async for report in reports:
+            if isinstance(report, Synthesized) and on_built is not None:
+                on_built(report)
     return paths
 
 
@@ -79,9 +81,10 @@ async def machine_stamp(
 
 async def worker_stamp(*, spawn: Spawn = Worker.start) -> Stamp:
     """What a worker says of its backend. Raises WorkerError when there is none that works."""
-    async for report in _job("stamp", StampRequest(), spawn):
-        if isinstance(report, Ready):
-            return report.stamp
+    async with _job("stamp", StampRequest(), spawn) as reports:
+        async for report in reports:
+            if isinstance(report, Ready):
+                return report.stamp
     raise WorkerError("The worker ended without its stamp.", "Try again; its log has the details.")
 
 
@@ -107,12 +110,13 @@ async def probe(
     stamp = probed = None
     request = ProbeRequest(bytes=size_bytes, repeats=repeats, quick=quick)
     try:
-        async for report in _job("probe", request, spawn):
-            if isinstance(report, Ready):
-                stamp = compose(known, report.stamp, alias=alias, command=command)
-                await watch.begin(report.pid, gpu=report.stamp.backend == "cuda")
-            elif isinstance(report, Probed):
-                probed = report
+        async with _job("probe", request, spawn) as reports:
+            async for report in reports:
+                if isinstance(report, Ready):
+                    stamp = compose(known, report.stamp, alias=alias, command=command)
+                    await watch.begin(report.pid, gpu=report.stamp.backend == "cuda")
+                elif isinstance(report, Probed):
+                    probed = report
     finally:
         await watch.end()
     if stamp is None or probed is None or not probed.kernels:
@@ -167,15 +171,20 @@ def _probe_record(stamp: MachineStamp, probed: Probed, watch: Watch) -> Record:
     return replace(record, verdict_reasons=spoiled_by(record))
 
 
-async def _job(job: str, request: Request, spawn: Spawn) -> AsyncIterator[Report]:
-    """Run one job of the worker and yield what it says; the process is gone when this ends."""
+@asynccontextmanager
+async def _job(job: str, request: Request, spawn: Spawn) -> AsyncIterator[AsyncIterator[Report]]:
+    """One job of the worker: what it says, Failed as WorkerError. The process is gone when the block ends."""
     worker = await spawn(job)
     try:
-        async for report in worker.reports():
-            if isinstance(report, Failed):
-                raise WorkerError(report.message, report.hint, code=report.code)
-            yield report
-            if isinstance(report, Ready):
-                await worker.send(request)
+        yield _asked(worker, request)
     finally:
         await worker.stop()
+
+
+async def _asked(worker: WorkerProcess, request: Request) -> AsyncIterator[Report]:
+    async for report in worker.reports():
+        if isinstance(report, Failed):
+            raise WorkerError(report.message, report.hint, code=report.code)
+        yield report
+        if isinstance(report, Ready):
+            await worker.send(request)
