@@ -127,12 +127,12 @@ def _missing(missing: list[str], broken: list[str], choice: Choice, listing: Lis
     verb = "is" if len(missing) == 1 else "are"
     total = max(choice.expected, len(choice.counted) + len(missing))
     present = f"{total - len(missing)} of {total} weight files are here, the count is incomplete"
-    unfinished = unfinished_downloads(listing.directory)
-    note = f", {unfinished} .incomplete file{'s' * (unfinished > 1)}" if unfinished else ""
+    unfinished = _unfinished(listing)
     if set(missing) <= set(broken):
+        note = f", {unfinished}" if unfinished else ""
         text = f"{shown}: the blob {verb} missing (download incomplete{note}): {present}"
         return Problem(State.INCOMPLETE, Finding("blob_missing", text))
-    text = f"{shown} {verb} missing{note and f' ({note[2:]})'}: {present}"
+    text = f"{shown} {verb} missing{unfinished and f' ({unfinished})'}: {present}"
     return Problem(State.INCOMPLETE, Finding("shard_missing", text))
 
 
@@ -146,7 +146,14 @@ def _nothing(listing: Listing) -> Problem:
     if special := [found for found in listing.safetensors.values() if found.kind != "file"]:
         text = f"{visible(special[0].name)} is {special[0].kind}, not a file: skipped; no weights found"
         return Problem(State.UNREADABLE, Finding("not_a_regular_file", text))
-    return Problem(State.INCOMPLETE, Finding("no_weights", "no weights here: they were not downloaded"))
+    unfinished = _unfinished(listing)
+    text = f"no weights here: they were not downloaded{unfinished and f' ({unfinished})'}"
+    return Problem(State.INCOMPLETE, Finding("no_weights", text))
+
+
+def _unfinished(listing: Listing) -> str:
+    count = unfinished_downloads(listing.directory)
+    return f"{count} .incomplete file{'s' * (count > 1)}" if count else ""
 
 
 def _adapter_words(directory: Path) -> str:
