@@ -38,7 +38,7 @@ def snapshots(location: Path) -> Iterator[Snapshot]:
     if not location.is_dir():
         return
     scanned = _scanned(location)
-    for folder in sorted(_folders(location)):
+    for folder in _folders(location):
         if (known := scanned.get(folder.name)) is not None:
             yield from known
         else:
@@ -48,7 +48,7 @@ def snapshots(location: Path) -> Iterator[Snapshot]:
 def repository_snapshots(folder: Path) -> Iterator[Snapshot]:
     """The snapshots in one `models--org--name` folder, the newest first."""
     refs = _refs(folder)
-    places = [place for place in _subfolders(folder / "snapshots") if not place.name.startswith(".")]
+    places = [place for place in subfolders(folder / "snapshots") if not place.name.startswith(".")]
     for place in sorted(places, key=lambda place: (_modified(place), place.name), reverse=True):
         own = tuple(sorted(ref for ref, commit in refs.items() if commit == place.name))
         yield Snapshot(repository_of(folder.name), place.name, place, own)
@@ -100,12 +100,13 @@ def _scanned(location: Path) -> dict[str, list[Snapshot]]:
 
 
 def _folders(location: Path) -> list[Path]:
-    return [folder for folder in _subfolders(location) if folder.name.startswith(_PREFIX)]
+    return [folder for folder in subfolders(location) if folder.name.startswith(_PREFIX)]
 
 
-def _subfolders(folder: Path) -> list[Path]:
+def subfolders(folder: Path) -> list[Path]:
+    """The folders in a folder and the links to folders, by name; [] where it cannot be listed."""
     try:
-        return [Path(entry.path) for entry in os.scandir(folder) if entry.is_dir()]
+        return sorted(Path(entry.path) for entry in os.scandir(folder) if Path(entry.path).is_dir())
     except OSError:
         return []
 

@@ -1,6 +1,5 @@
 """Checkpoints below directories that the user names: any nesting, LM Studio's publisher/model included."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from workbench.checkpoint.files import text_name
 from workbench.checkpoint.gguf_set import is_projector, models_in
 from workbench.checkpoint.listing import Listing, list_directory
 from workbench.errors import CheckpointError
-from workbench.shelf.cache import is_repository_folder, repository_snapshots
+from workbench.shelf.cache import is_repository_folder, repository_snapshots, subfolders
 
 DEPTH_LIMIT = 6
 FOLDER_LIMIT = 20_000
@@ -56,8 +55,9 @@ def _below(folder: Path, root: Path, depth: int, seen: set[tuple[int, int]]) -> 
     yield from _here(folder, name, listing)
     if depth == 0 or (listing.safetensors and "config.json" in listing.names):
         return
-    for inner in _folders(folder):
-        yield from _below(inner, root, depth - 1, seen)
+    for inner in subfolders(folder):
+        if not inner.name.startswith("."):
+            yield from _below(inner, root, depth - 1, seen)
 
 
 def _here(folder: Path, name: str, listing: Listing) -> Iterator[Place]:
@@ -73,11 +73,3 @@ def _has_weights(listing: Listing) -> bool:
     index = any(name.endswith(".safetensors.index.json") for name in listing.names)
     pickles = any(name.endswith((".bin", ".pth", ".pt")) and "/" not in name for name in listing.others)
     return index or pickles
-
-
-def _folders(folder: Path) -> list[Path]:
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        return [Path(entry.path) for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
-    except OSError:
-        return []

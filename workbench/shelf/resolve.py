@@ -34,11 +34,11 @@ def resolve(text: str, model_dirs: Sequence[Path] = (), *, cache: Path | None = 
         raise _nothing(text, "no such file or directory", _siblings(path))
     location = cache or cache_location()
     name, _, revision = text.partition("@")
-    if found := find_snapshot(location, name, revision):
-        return found.path
     here = [place for directory in model_dirs for place in places(directory)]
     if found_here := _placed(text, here):
         return found_here
+    if found := find_snapshot(location, name, revision):
+        return found.path
     known = repositories(location)
     alike = [repository for repository in known if repository.rpartition("/")[2].lower() == name.lower()]
     if len(alike) == 1 and (found := find_snapshot(location, alike[0], revision)):
@@ -80,11 +80,10 @@ def _looks_like_path(text: str) -> bool:
 def _placed(text: str, here: Sequence[Place]) -> Path | None:
     name, _, revision = text.partition("@")
     exact = [place for place in here if place.name == name and (place.revision or "").startswith(revision)]
-    short = [place for place in here if place.name.rpartition("/")[2] == text]
-    for found in (exact, short):
-        if len({place.path for place in found}) == 1:
-            return found[0].path
-    return None
+    if exact:
+        return exact[0].path
+    short = {place.path for place in here if place.name.rpartition("/")[2] == text}
+    return short.pop() if len(short) == 1 else None
 
 
 def _siblings(path: Path) -> list[str]:
