@@ -15,6 +15,8 @@ from workbench.prediction.ceiling import BandwidthKind, figure_and_rule, fractio
 BUS_KINDS = {BandwidthKind.SPEC, BandwidthKind.THEORETICAL}
 """Figures that no kernel passes; an achieved or stated figure may simply be too low."""
 COUNT = "count"
+WITHOUT_OVERRIDES = "count without overrides"
+"""How the ceiling of the un-overridden count is named."""
 COUNTING_RULES = {COUNT, "graph", "override"}
 """Ways to the bytes in force; the others (seed, whole-file, all-bytes) count what no token reads."""
 
@@ -83,7 +85,8 @@ def counting_error(
     if own_rule not in COUNTING_RULES:
         miscounted, reasons = Miscounted.RULE, _rule_reasons(own_rule, nbytes, worst, ceilings)
     elif over_bus:
-        miscounted, reasons = Miscounted.BYTES, _bytes_reasons(nbytes, worst, in_force, bool(explained))
+        miscounted = Miscounted.BYTES
+        reasons = _bytes_reasons(nbytes, worst, in_force, ceilings, bool(explained))
     else:
         miscounted, reasons = Miscounted.BANDWIDTH, _bandwidth_reasons(worst, in_force)
     return CountingError(
@@ -117,7 +120,11 @@ def _rule_reasons(
 
 
 def _bytes_reasons(
-    nbytes: int, worst: JudgedCeiling, in_force: Sequence[JudgedCeiling], is_explained: bool
+    nbytes: int,
+    worst: JudgedCeiling,
+    in_force: Sequence[JudgedCeiling],
+    others: Sequence[JudgedCeiling],
+    is_explained: bool,
 ) -> list[str]:
     reasons = [f"The bytes were miscounted: {gb(nbytes)} per token cannot be right."]
     reasons += [
@@ -125,6 +132,11 @@ def _bytes_reasons(
         " vendors round, but no kernel comes that near."
         for one in in_force
         if worst.kind is BandwidthKind.SPEC and one.kind is BandwidthKind.THEORETICAL and one.fraction <= 1
+    ]
+    reasons += [
+        f"Without the overrides it is {percent(one.fraction)} of the {one.name} ceiling: check the overrides."
+        for one in others
+        if one.rule == WITHOUT_OVERRIDES and one.fraction <= 1 and one.gbps == worst.gbps
     ]
     if not is_explained:
         reasons.append(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from workbench.analysis.counting_error import (
     COUNT,
+    WITHOUT_OVERRIDES,
     JudgedCeiling,
     Miscounted,
     counting_error,
@@ -147,7 +148,9 @@ def _other_rules(ceilings: Sequence[JudgedCeiling], own_rule: str) -> list[str]:
         if is_over and (one.rule not in worst or one.fraction > worst[one.rule].fraction):
             worst[one.rule] = one
     return [
-        f"The rule {one.rule} would make it {percent(one.fraction)} of the {one.name} ceiling:"
+        f"Without the overrides it would be {percent(one.fraction)} of the {one.name} ceiling."
+        if one.rule == WITHOUT_OVERRIDES
+        else f"The rule {one.rule} would make it {percent(one.fraction)} of the {one.name} ceiling:"
         " that rule counts what no token reads."
         for one in worst.values()
     ]

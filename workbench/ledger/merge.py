@@ -1,7 +1,7 @@
-"""Another machine's ledger into this one: by record id, lines as they are, nothing twice."""
+"""Other ledgers and imported rows into this one: by record id, lines as they are, nothing twice."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import msgspec
 
 from workbench.errors import LedgerError
 from workbench.ledger.lines import lines_of
-from workbench.ledger.record import Record
+from workbench.ledger.record import Record, sealed
 from workbench.ledger.store import UNDECODABLE, append_lines, decode
 from workbench.locations import shown
 
@@ -51,6 +51,21 @@ def merge(into: Path, source: Path) -> Merged:
             conflicting.append(record.record_id)
     append_lines(into, added)
     return Merged(len(added), known, tuple(damaged), tuple(conflicting))
+
+
+def add_new(into: Path, records: Iterable[Record]) -> tuple[int, int]:
+    """Append imported records that the ledger does not hold yet: how many were new, how many known."""
+    known = {row.record_id for _, row in _seals(into)}
+    lines: list[bytes] = []
+    already = 0
+    for record in records:
+        if record.record_id in known:
+            already += 1
+            continue
+        known.add(record.record_id)
+        lines.append(msgspec.json.encode(sealed(record)))
+    append_lines(into, lines)
+    return len(lines), already
 
 
 class _Sealed(msgspec.Struct, frozen=True):

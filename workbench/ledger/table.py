@@ -45,6 +45,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     weight_bytes_per_token: int | None = None
     predicted_tps_human: float | None = None
     predicted_decode_tps: float | None = None
+    bandwidth_gbps: float | None = None
+    bandwidth_kind: str | None = None
     generation_tps: float | None = None
     achieved_gbps: float | None = None
     verdict: str | None = None
@@ -54,6 +56,13 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     def machine(self) -> str:
         """The alias, else the chip's name."""
         return self.alias or self.device or "unnamed"
+
+    @property
+    def denominator(self) -> str:
+        """The principal bandwidth figure's name, for example `spec 819 GB/s`."""
+        if self.bandwidth_gbps is None:
+            return "no bandwidth figure"
+        return f"{self.bandwidth_kind or 'stated'} {self.bandwidth_gbps:g} GB/s"
 
     @property
     def fraction(self) -> float | None:
@@ -140,7 +149,17 @@ def cells(row: Row, discarded_ids: Mapping[str, str] | None = None) -> tuple[str
 
 
 _DECODER = msgspec.json.Decoder(Row)
-_REPEATED = ("experiment", "status", "alias", "device", "model", "rule", "verdict", "reason")
+_REPEATED = (
+    "experiment",
+    "status",
+    "alias",
+    "device",
+    "model",
+    "rule",
+    "verdict",
+    "reason",
+    "bandwidth_kind",
+)
 
 
 def _share_texts(row: Row, texts: dict[str, str]) -> None:

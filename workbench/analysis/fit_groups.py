@@ -1,0 +1,151 @@
+"""Which records make one fit: one machine, runtime, model family and weight format, and only sound runs.
+
+Several runs of one checkpoint are one point: repeating a model does not make a second one.
+"""
+
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from workbench.analysis.counting_error import COUNTING_RULES
+from workbench.analysis.fit import Fit, FitRefusedError, fit
+from workbench.analysis.least_squares import Point, Weighting
+from workbench.analysis.rates import plausible_tps
+from workbench.ledger.record import Quantization, Record
+from workbench.ledger.words import percent
+
+RUNS = frozenset({"single", "ladder", "energy", "demo"})
+SOUND = frozenset({"ok", "low"})
+CONTEXT_LIMIT = 0.25
+"""Context bytes above this share of the weight bytes would have to be part of the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What a fit belongs to; `words` is its name."""
+
+    machine: str
+    runtime: str
+    family: str
+    weight_format: str
+    context: str
+
+    @property
+    def words(self) -> str:
+        """For example `office, Apple M3 Ultra | mlx-lm 0.32.2, mlx 0.32.4 | qwen3_5 | 4-bit affine, 64`."""
+        parts = (self.machine, self.runtime, self.family, self.weight_format, self.context)
+        return " | ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFit:
+    """One group's fit, or why it has none; `left_out` names records that are not in it, with the reason."""
+
+    group: Group
+    points: tuple[Point, ...]
+    fit: Fit | None
+    refusal: str
+    left_out: tuple[tuple[str, str], ...] = ()
+
+
+def group_of(record: Record) -> Group:
+    """The group that a record belongs to. What is not known is part of the name, never assumed equal."""
+    machine = (
+        ", ".join(dict.fromkeys(name for name in (record.alias, record.device) if name)) or "unnamed machine"
+    )
+    cores = f", {record.gpu_cores} GPU cores" if record.gpu_cores is not None else ""
+    mlx = f", mlx {record.mlx}" if record.mlx else ""
+    runtime = " ".join(part for part in (record.runtime, record.mlx_lm or record.runtime_commit) if part)
+    family = record.architecture or "unknown family"
+    if record.experts:
+        family += ", mixture"
+    return Group(
+        f"{machine}{cores}",
+        f"{runtime}{mlx}",
+        family,
+        _format(record.quantization, record.format),
+        _context(record),
+    )
+
+
+def why_left_out(record: Record, discarded: Mapping[str, str]) -> str:
+    """Why a record is in no fit; empty when it is in one."""
+    if record.record_id in discarded:
+        return f"discarded: {discarded[record.record_id]}"
+    if record.status not in {"measured", "imported"}:
+        return f"its status is {record.status}"
+    if plausible_tps(record.generation_tps) is None or not record.weight_bytes_per_token:
+        return "no rate or no bytes per token"
+    if (record.rule or "count") not in COUNTING_RULES:
+        return f"its bytes are by the rule {record.rule}"
+    if record.verdict is not None and record.verdict not in SOUND:
+        return f"its verdict is {record.verdict}"
+    context = record.context_bytes_per_token_end
+    if context is not None and context > CONTEXT_LIMIT * record.weight_bytes_per_token:
+        return f"its context adds {percent(context / record.weight_bytes_per_token)} to the bytes"
+    return ""
+
+
+def fits(
+    records: Iterable[Record], discarded: Mapping[str, str], weighting: Weighting = Weighting.RELATIVE
+) -> list[GroupFit]:
+    """Every group of a ledger with its fit or the reason why there is none, largest group first."""
+    members: dict[Group, list[Record]] = {}
+    left_out: dict[Group, list[tuple[str, str]]] = {}
+    for record in records:
+        if record.experiment not in RUNS and record.status != "imported":
+            continue
+        group = group_of(record)
+        members.setdefault(group, [])
+        why = why_left_out(record, discarded)
+        if why:
+            left_out.setdefault(group, []).append((record.record_id, why))
+        else:
+            members[group].append(record)
+    found = [
+        _group_fit(group, kept, tuple(left_out.get(group, ())), weighting) for group, kept in members.items()
+    ]
+    return sorted((one for one in found if one.points), key=lambda one: -len(one.points))
+
+
+def points_of(records: Iterable[Record]) -> tuple[Point, ...]:
+    """One point for each checkpoint: the median rate of its runs, and the larger of their spreads."""
+    by_checkpoint: dict[tuple[str, int], list[Record]] = {}
+    for record in records:
+        key = (record.model or "unnamed", record.weight_bytes_per_token or 0)
+        by_checkpoint.setdefault(key, []).append(record)
+    return tuple(
+        Point(
+            name=model,
+            weight_bytes=weight_bytes,
+            tps=statistics.median(run.generation_tps or 0.0 for run in runs),
+            cv=max((run.tps_cv for run in runs if run.tps_cv is not None), default=None),
+            group=group_of(runs[0]).words,
+        )
+        for (model, weight_bytes), runs in by_checkpoint.items()
+    )
+
+
+def _group_fit(
+    group: Group, records: list[Record], left_out: tuple[tuple[str, str], ...], weighting: Weighting
+) -> GroupFit:
+    points = points_of(records)
+    try:
+        return GroupFit(group, points, fit(points, weighting), "", left_out)
+    except FitRefusedError as error:
+        return GroupFit(group, points, None, error.message, left_out)
+
+
+def _context(record: Record) -> str:
+    """Runs at other context lengths read other bytes, and are another fit."""
+    if record.prompt_tokens is None or record.max_tokens is None:
+        return ""
+    return f"{record.prompt_tokens} + {record.max_tokens} tokens"
+
+
+def _format(quantization: Quantization | None, file_format: str | None) -> str:
+    if quantization is None or quantization.bits is None:
+        return "not quantized" if file_format != "gguf" else "gguf"
+    group = f", groups of {quantization.group_size}" if quantization.group_size else ""
+    mode = f" {quantization.mode}" if quantization.mode else ""
+    return f"{quantization.bits:g}-bit{mode}{group}{', mixed' if quantization.mixed else ''}"
