@@ -109,7 +109,7 @@ class ByteTree(LineList):
     def show(
         self, roots: Sequence[ByteNode], *, extra_columns: Sequence[str] = (), keep: bool = False
     ) -> None:
-        """Show these nodes, a lone root opened along its largest; `keep` leaves open nodes open and the cursor where it is."""
+        """Show these nodes, a lone root opened; `keep` leaves cursor and open nodes as they are."""
         opened = {line.path for line in self._lines if line.open} if keep else set()
         here = self._lines[self.cursor].path if keep and self._lines else None
         self._roots = roots
@@ -278,7 +278,7 @@ class ByteTree(LineList):
         """The name's width and the columns that fit, least important left out first."""
         columns: list[tuple[str, int]] = [("token", 10)]
         room = width - 10
-        for column, cells, at_least in (("disk", 10, 22), ("share", 8, 20)):
+        for column, cells, at_least in (("disk", 10, 22), ("share", 8, 18)):
             if room - cells >= at_least:
                 columns.append((column, cells))
                 room -= cells

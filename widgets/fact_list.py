@@ -14,7 +14,7 @@ from widgets.line_list import fit
 from widgets.visible import visible
 
 LABEL_CELLS = 14
-NARROW_CELLS = 34
+NARROW_CELLS = 30
 """Below this width remarks wrap with a small indent instead of under their column."""
 
 
@@ -62,7 +62,13 @@ class FactList(Widget):
         self._facts = tuple(facts)
         self._wrapped = (-1, [])
         after = len(self._lines(self.size.width))
-        self.refresh(layout=not self.size.width or before != after)
+        self.refresh(layout=before != after)
+        self.call_after_refresh(self._fit_height)
+
+    def _fit_height(self) -> None:
+        """Ask for another layout where the last one came too early to know these facts."""
+        if len(self._lines(self.size.width)) != self.size.height:
+            self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """One row for each wrapped line."""
@@ -92,8 +98,9 @@ def wrapped(fact: Fact, width: int) -> list[list[tuple[str, str]]]:
     label = visible(fact.label, 40) if fact.label else ""
     if fact.mark:
         label = f"! {label}"
-    label_cells = min(LABEL_CELLS, width // 2) if fact.label else 0
-    indent = label_cells if width >= NARROW_CELLS else min(2, width - 1)
+    is_narrow = width < NARROW_CELLS
+    label_cells = min(cell_len(label) + 1 if is_narrow else LABEL_CELLS, width // 2) if label else 0
+    indent = min(2, width - 1) if is_narrow else label_cells
     line: list[tuple[str, str]] = [(fit(label, label_cells - 1) + " ", "label")] if label_cells else []
     lines, used = [line], label_cells
     for word, part in _words(fact):

@@ -41,7 +41,7 @@ class Gauge(Widget):
             return Strip([Segment(fit(self.label if not y else "", width), base)])
         over = self.fraction > 1
         figure = f" {self.fraction * 100:.0f} % "
-        cells = max(4, min(20, width // 3))
+        cells = max(4, min(20, width // 4))
         bar, rest = bar_text(self.fraction, cells)
         part = self._style("over" if over else "bar")
         segments = [

@@ -117,12 +117,17 @@ class LineList(ScrollView, can_focus=True):
     # --- painting ---
 
     @property
+    def row_cells(self) -> int:
+        """The width of a row: what the scrollbar leaves."""
+        return self.scrollable_content_region.width
+
+    @property
     def _header_rows(self) -> int:
-        return 1 if self.draw_header(max(self.size.width, 1)) else 0
+        return 1 if self.draw_header(max(self.row_cells, 1)) else 0
 
     def render_line(self, y: int) -> Strip:
         """One row of the screen."""
-        width = self.size.width
+        width = self.row_cells
         header = self.draw_header(width)
         if header and y == 0:
             return self._strip(header, width, "line-list--header")

@@ -58,6 +58,7 @@ class PredictionInput(Vertical):
         self._check = check
         self._placeholder = placeholder
         self._hint = hint
+        self._offer = ""
 
     def compose(self) -> ComposeResult:
         """The line and the words."""
@@ -89,6 +90,12 @@ class PredictionInput(Vertical):
         line.disabled = final
         self._say(words, "-locked")
 
+    def offer(self, text: str, words: str) -> None:
+        """Enter in the empty box takes `text`; `words` say so in the hint's place."""
+        self._offer, self._hint = text, words
+        if not self.value.strip() and not self.has_class("-locked"):
+            self._say(words)
+
     def show_wrong(self, words: str) -> None:
         """Say what is wrong with the text."""
         self._say(words, "-wrong")
@@ -113,13 +120,14 @@ class PredictionInput(Vertical):
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
+        text = event.value if event.value.strip() else self._offer
         try:
-            self._check(event.value)
+            self._check(text)
         except ValueError as wrong:
             self._say(str(wrong), "-wrong")
             self.app.bell()
             return
-        self.post_message(self.Locked(self, event.value))
+        self.post_message(self.Locked(self, text))
 
     def action_leave(self) -> None:
         """Give the keys back to the screen."""

@@ -33,6 +33,7 @@ class RatePlot(Widget):
     }
     DEFAULT_CSS = """
     RatePlot {
+        width: 1fr;
         height: 1fr;
         &> .rate-plot--axis { color: $text-muted; }
         &> .rate-plot--now { color: $text; }

@@ -27,6 +27,15 @@ def unit_for(total_bytes: float) -> ByteUnit:
     return next((unit for unit in UNITS if total_bytes * 10 >= unit.bytes), UNITS[-1])
 
 
+def rounded(size_bytes: float) -> str:
+    """A size in three significant digits for narrow columns: `20.4 GB`, `338 MB`."""
+    if size_bytes < 1000:
+        return f"{size_bytes:.0f} B"
+    unit = next((unit for unit in UNITS if size_bytes >= unit.bytes), UNITS[-1])
+    value = size_bytes / unit.bytes
+    return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f} {unit.name}"
+
+
 def sized(size_bytes: float) -> str:
     """One size alone, with its own unit: `4.466 GB`, `512 B`."""
     if size_bytes < 1000:

@@ -86,6 +86,21 @@ async def test_a_final_lock_takes_no_more_keys():
         assert app.words == "tok/s, or 25 ms"
 
 
+async def test_enter_in_the_empty_box_takes_what_is_offered():
+    app = Desk()
+    async with app.run_test() as pilot:
+        box = app.query_one(PredictionInput)
+        box.offer("819", "enter takes 819")
+        box.focus()
+        assert app.words == "enter takes 819"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.locked == ["819"]
+        await pilot.press("5", "enter")
+        await pilot.pause()
+        assert app.locked == ["819", "5"]
+
+
 async def test_markup_in_the_box_stays_text():
     app = Desk()
     async with app.run_test() as pilot:

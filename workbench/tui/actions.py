@@ -55,7 +55,7 @@ ACTIONS: tuple[Action, ...] = (
         ("r", "f5"),
         "run",
         "Load, warm up, measure, record",
-        twin="measure CHECKPOINT --predict N --bandwidth FIGURE",
+        twin="measure CHECKPOINT --predict N",
     ),
     Action("stop", ("s",), "stop", "Stop the run and keep a cancelled record"),
     Action("text", ("t",), "text", "Show the generated text during runs"),

@@ -15,7 +15,7 @@ from workbench.protocol.run import Run
 from workbench.protocol.steps import Measurement
 from workbench.tui.messages import Notice, RunEnded
 from workbench.tui.options import Options
-from workbench.tui.threads import Post
+from workbench.tui.threads import Post, offer
 
 
 class Make(Protocol):
@@ -66,6 +66,8 @@ class Conductor:
         self._preparing = True
         try:
             await measurement.prepare()
+            if measurement.run.stamp is not None:
+                await offer(measurement.run.stamp, self._options, self._post)
         except WorkbenchError as error:
             if measurement is self._measurement:
                 await self.close()

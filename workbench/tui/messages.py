@@ -60,6 +60,14 @@ class Probed(Message):
         self.figure, self.problem = figure, problem
 
 
+class Offered(Message):
+    """Bandwidth figures that are known of this machine, the principal one first."""
+
+    def __init__(self, figures: Sequence[BandwidthFigure]) -> None:
+        super().__init__()
+        self.figures = tuple(figures)
+
+
 class RunEnded(Message):
     """The run is over: its record, or the error that kept it from the ledger."""
 

@@ -1,5 +1,6 @@
 """What the screens do in threads: read headers, count, look for power, recover. Each posts messages only."""
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 from textual.message import Message
 
 from workbench.errors import CheckpointError, WorkbenchError
-from workbench.tui.messages import Counted, Found, Notice, PowerFound, Probed
+from workbench.tui.messages import Counted, Found, Notice, Offered, PowerFound, Probed
 from workbench.tui.options import Options
+from workbench.worker.messages import Stamp
 
 Post = Callable[[Message], object]
 BATCH_S = 0.1
@@ -79,6 +81,21 @@ async def probe(options: Options, post: Post) -> None:
         post(Probed(None, error))
     else:
         post(Probed(figure))
+
+
+async def offer(stamp: Stamp, options: Options, post: Post) -> None:
+    """The bandwidth figures known of the machine that the worker's stamp names: published, then probed."""
+    from workbench.machine.stamp import compose, facts
+    from workbench.prediction.chips import figures_for
+    from workbench.protocol.prepare import stored_figures
+
+    machine = compose(await facts(), stamp)
+    published = figures_for(machine.device, machine.gpu_cores, machine.memory_bytes).figures
+    try:
+        probed = await asyncio.to_thread(stored_figures, machine, options.ledger)
+    except WorkbenchError:
+        probed = []  # the ledger's own screen says what is wrong with it
+    post(Offered([*published, *probed[:1]]))
 
 
 def look_for_power(post: Post) -> None:

@@ -7,7 +7,7 @@ from widgets.chart import Chart, Level, round_up
 from widgets.fact_list import Fact
 from widgets.sizes import sized
 from workbench.ledger.record import Record
-from workbench.ledger.words import percent, rate, signed_percent
+from workbench.ledger.words import percent, rate
 from workbench.prediction.ceiling import Ceiling, ceiling_tps
 from workbench.protocol.plan import expected_seconds
 from workbench.protocol.run import Phase, Run
@@ -78,7 +78,8 @@ def locked_words(run: Run) -> str:
     if not run.locks:
         return ""
     at = clock(run.locks[-1].at)
-    said = ", ".join(f"{p.name} {rate(p.tps)}" if p.name else rate(p.tps) for p in run.predictions)
+    alone = len(run.predictions) == 1
+    said = ", ".join(rate(p.tps) if alone else f"{p.name} {rate(p.tps)}" for p in run.predictions)
     again = "" if run.load_begun else "  (n corrects it until the model loads)"
     corrected = f", correction {len(run.locks) - 1}" if len(run.locks) > 1 else ""
     return f"locked {said} tok/s at {at}{corrected}{again}"
@@ -116,6 +117,8 @@ PHASE_WORDS = {
 def live_line(run: Run) -> str:
     """One row: phase, repeat, tokens, rates. The first token's rate is never among them."""
     settings = run.plan.settings
+    if run.record is not None:
+        return f"{run.record.status}: {len(run.repeats)} of {settings.repeats} repeats"
     words = [PHASE_WORDS[run.phase] if run.phase is not Phase.STARTING or run.locked else ""]
     if run.phase in {Phase.PREFILL, Phase.DECODING, Phase.COOLING} and run.repeat_index is not None:
         words = [f"{run.phase} {run.repeat_index + 1}/{settings.repeats}"]
@@ -150,25 +153,23 @@ def chart_of(desk: Desk) -> Chart | None:
     )
 
 
-def verdict_facts(record: Record) -> list[Fact]:
-    """The record's outcome as facts: rate, error of the prediction, spread, what was not measured and why."""
-    lines = []
+def outcome_facts(record: Record) -> list[Fact]:
+    """What became of the predictions; for a run that gave no rate, why."""
     if record.status != "measured":
         return [Fact(record.status, "", record.reason or "", mark=True)]
-    for said in record.predictions:
-        if said.error is not None:
-            lines.append(Fact(said.name or "your number", f"{rate(said.tps)} tok/s", _off(said.error)))
-    if not record.predictions and record.prediction_error is not None:
-        lines.append(
-            Fact(
-                "your number", f"{rate(record.predicted_tps_human or 0)} tok/s", _off(record.prediction_error)
-            )
-        )
+    said = [(p.name or "you", p.tps, p.error) for p in record.predictions]
+    if not said and record.predicted_tps_human is not None:
+        said = [(record.predicted_by or "you", record.predicted_tps_human, record.prediction_error)]
+    return [Fact(name, f"{rate(tps)} tok/s", _off(error)) for name, tps, error in said]
+
+
+def measured_facts(record: Record) -> list[Fact]:
+    """The further figures of a measured run, and what was not measured, with the reason."""
+    lines = []
     if record.effective_gbps is not None:
         lines.append(Fact("effective", f"{record.effective_gbps:,.1f} GB/s", "measured x bytes per token"))
     if record.repeats_tps:
-        spread = ", ".join(rate(tps) for tps in record.repeats_tps)
-        lines.append(Fact("repeats", spread, "tok/s each"))
+        lines.append(Fact("repeats", ", ".join(map(rate, record.repeats_tps)), "tok/s each"))
     if record.ttft_s is not None:
         lines.append(Fact("first token", f"{record.ttft_s * 1000:,.0f} ms"))
     if record.peak_memory_gb is not None:
@@ -178,14 +179,17 @@ def verdict_facts(record: Record) -> list[Fact]:
             value = f"{reading.mwh_per_token_gross:.4g} mWh/token"
             lines.append(Fact("energy", value, f"{reading.claim}: {reading.scope}"))
     if not record.power and record.energy_unavailable_reason:
-        lines.append(Fact("energy", "", record.energy_unavailable_reason))
+        first, _, _ = record.energy_unavailable_reason.partition(". ")
+        lines.append(Fact("energy", "not measured", first))
     return lines
 
 
-def _off(error: float) -> str:
+def _off(error: float | None) -> str:
+    if error is None:
+        return ""
     if abs(error) < 0.0005:
         return "exactly what was measured"
-    return f"measured {signed_percent(error)} from it"
+    return f"measured {percent(abs(error))} {'above' if error > 0 else 'below'} it"
 
 
 def verdict_sentences(record: Record) -> Sequence[str]:

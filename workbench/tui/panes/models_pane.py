@@ -13,7 +13,7 @@ from textual.worker import get_current_worker
 from widgets.fact_list import Fact, FactList
 from widgets.ledger_table import Cell, Column, LedgerTable
 from widgets.line_list import LineList
-from widgets.sizes import sized
+from widgets.sizes import rounded
 from workbench.checkpoint.checkpoint import State
 from workbench.locations import shown
 from workbench.shelf.entries import Entry
@@ -22,14 +22,13 @@ from workbench.tui.messages import Found
 from workbench.tui.options import Options
 
 COLUMNS = (
-    Column("model", 14, stretch=True),
-    Column("size", 11, "right"),
+    Column("model", 22, stretch=True),
+    Column("size", 7, "right"),
     Column("architecture", 14, rank=3),
     Column("quantization", 12, rank=4),
     Column("experts", 9, "right", rank=5),
     Column("state", 12, rank=1),
 )
-SIGNS = {State.COMPLETE: "", State.INCOMPLETE: "incomplete", State.NOT_LOADABLE: "not loadable"}
 
 
 class ModelsPane(Vertical):
@@ -152,8 +151,8 @@ def _cells(row: object) -> list[Cell]:
     assert isinstance(row, Entry)
     state = row.state if row.state is not State.COMPLETE else ""
     return [
-        row.name,
-        sized(row.bytes) if row.bytes else "–",
+        (f"! {row.name}", "marked") if state else row.name,
+        rounded(row.bytes) if row.bytes else "–",
         row.architecture or "–",
         row.quantization or "–",
         f"{row.experts_per_token}/{row.experts}" if row.experts else "–",

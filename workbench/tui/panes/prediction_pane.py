@@ -18,7 +18,14 @@ from workbench.prediction.figures import parse_figure
 from workbench.prediction.parse import parse_predictions
 from workbench.tui.desk import Desk, run_is_off
 from workbench.tui.panes import say
-from workbench.tui.words import ceiling_facts, facts, locked_words, verdict_facts, verdict_sentences
+from workbench.tui.words import (
+    ceiling_facts,
+    facts,
+    locked_words,
+    measured_facts,
+    outcome_facts,
+    verdict_sentences,
+)
 
 FIGURE_HINT = "GB/s, its kind and where it is from: 819 spec Apple.  p probes this machine"
 NUMBER_HINT = "tok/s (143), or 25 ms, or a class: ana=120 bo=300"
@@ -29,14 +36,19 @@ class PredictionPane(VerticalScroll):
 
     BORDER_TITLE = "3 prediction"
 
+    def __init__(self, prediction: str | None = None, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._prediction = prediction
+
     def compose(self) -> ComposeResult:
         """Verdict (at the end), boxes, facts."""
         with Vertical(id="verdict"):
             yield BigNumber(id="measured")
             yield Static(id="verdict-word", markup=False)
             yield Vertical(id="gauges")
-            yield FactList(id="verdict-facts")
+            yield FactList(id="outcome")
             yield FactList(id="verdict-reasons")
+            yield FactList(id="measured-facts")
         yield Static("memory bandwidth", id="figure-label", classes="label", markup=False)
         yield PredictionInput(_check_figure, placeholder="819 spec Apple", hint=FIGURE_HINT, id="figure")
         yield Static("your number", id="number-label", classes="label", markup=False)
@@ -44,6 +56,11 @@ class PredictionPane(VerticalScroll):
         yield FactList(id="ceilings")
         yield Static(id="run-state", markup=False)
         yield FactList(id="facts")
+
+    def on_mount(self) -> None:
+        """A prediction from the command line stands in its box; only enter locks it."""
+        if self._prediction:
+            self.query_one("#number", PredictionInput).reset(self._prediction)
 
     def paint(self, desk: Desk, before: Desk | None) -> None:
         """Show this desk; parts that did not change since `before` are left alone."""
@@ -62,10 +79,11 @@ class PredictionPane(VerticalScroll):
         self.query_one("#ceilings", FactList).show(ceiling_facts(desk) if record is None else [])
         self.query_one("#ceilings").display = bool(ceiling_facts(desk)) and record is None
         self.query_one("#facts", FactList).show(facts(desk))
-        off = run_is_off(desk)
+        off = "" if desk.running else run_is_off(desk)
         state = self.query_one("#run-state", Static)
         state.set_class(not off, "-on")
-        say(state, f"run is off: {off}" if off else "r runs: load, warm up, measure, record")
+        ready = "running: s stops it" if desk.running else "r runs: load, warm up, measure, record"
+        say(state, f"run is off: {off}" if off else ready)
         if record is not None and (before is None or before.record is not record):
             self._paint_verdict(record, desk)
 
@@ -81,15 +99,15 @@ class PredictionPane(VerticalScroll):
     def _paint_verdict(self, record: Record, desk: Desk) -> None:
         measured = self.query_one("#measured", BigNumber)
         measured.display = record.generation_tps is not None
-        synthetic = "  synthetic weights" if desk.synthetic else ""
-        measured.show(rate(record.generation_tps or 0), f"tok/s measured, mean of the decode{synthetic}")
+        measured.show(rate(record.generation_tps or 0), "tok/s measured, mean of the decode")
         word = self.query_one("#verdict-word", Static)
-        say(word, _word(record))
+        say(word, _word(record) + (", synthetic weights" if desk.synthetic else ""))
         word.set_classes("flagged" if record.verdict == "counting error" else f"-{record.status}")
         gauges = self.query_one("#gauges", Vertical)
         gauges.remove_children()
         gauges.mount_all(Gauge(f"of {f.of}", f.value) for f in record.fractions[:4])
-        self.query_one("#verdict-facts", FactList).show(verdict_facts(record))
+        self.query_one("#outcome", FactList).show(outcome_facts(record))
+        self.query_one("#measured-facts", FactList).show(measured_facts(record))
         reasons = [Fact("", "", sentence) for sentence in verdict_sentences(record)]
         self.query_one("#verdict-reasons", FactList).show(reasons)
         self.scroll_home(animate=False)

@@ -48,7 +48,7 @@ class RunPane(Vertical):
         record = desk.record
         measured = record.generation_tps if record is not None else None
         shown = measured or (run.now.tps_mean if run.now is not None else None)
-        self._number(rate(shown) if shown else "", "tok/s measured" if measured else "tok/s mean so far")
+        self._number(rate(shown) if shown else "", "tok/s measured" if measured else "tok/s, mean so far")
         self._text(run.text, shown=desk.show_text)
 
     def _number(self, value: str, caption: str = "") -> None:

@@ -14,7 +14,7 @@ from widgets.sizes import sized
 from workbench.ledger.record import Record
 from workbench.ledger.words import rate
 from workbench.tui.bindings import bindings, hints
-from workbench.tui.words import verdict_facts, verdict_sentences
+from workbench.tui.words import clock, measured_facts, outcome_facts, verdict_sentences
 
 
 class CardScreen(Screen[None]):
@@ -64,11 +64,12 @@ def card_facts(record: Record) -> list[Fact]:
         if version
     )
     system = " ".join(part for part in (record.macos or record.os, record.os_build) if part)
+    device = record.device if record.device and record.device != record.alias else ""
     lines = [
         Fact("model", record.model or "–", "synthetic weights" if record.synthetic_weights else ""),
         Fact("status", record.status, record.reason or "", mark=record.status != "measured"),
         Fact("date", record.date or "–"),
-        Fact("machine", record.alias or record.device or "–", record.device or ""),
+        Fact("machine", record.alias or record.device or "–", device),
         Fact("system", system or "–", versions),
     ]
     if record.quantization is not None and record.quantization.bits is not None:
@@ -84,16 +85,14 @@ def card_facts(record: Record) -> list[Fact]:
         lines.append(Fact("bandwidth", kind, record.bandwidth_source or ""))
     lines += [Fact("ceiling", f"{rate(c.tps)} tok/s", c.name) for c in record.ceilings]
     if record.predicted_at:
+        loaded = clock(record.loaded_at) if record.loaded_at else "never"
         said = f"{rate(record.predicted_tps_human)} tok/s" if record.predicted_tps_human else "–"
-        lines.append(
-            Fact("predicted", said, f"at {record.predicted_at}, load began {record.loaded_at or 'never'}")
-        )
+        lines.append(Fact("predicted", said, f"at {clock(record.predicted_at)}, load began {loaded}"))
     if record.generation_tps is not None:
         lines.append(Fact("measured", f"{rate(record.generation_tps)} tok/s", record.decode_rule or ""))
-    lines += verdict_facts(record) if record.status == "measured" else []
-    lines += [
-        Fact(f"of {f.of}"[:13], f"{f.value * 100:.1f} %", f.of, mark=f.value > 1) for f in record.fractions
-    ]
+    if record.status == "measured":
+        lines += [*outcome_facts(record), *measured_facts(record)]
+    lines += [Fact("fraction", f"{f.value * 100:.1f} %", f.of, mark=f.value > 1) for f in record.fractions]
     lines.append(Fact("verdict", record.verdict or "none", mark=record.verdict == "counting error"))
     lines += [Fact("", "", sentence) for sentence in verdict_sentences(record)]
     lines += [Fact("warning", "", warning.message, mark=True) for warning in record.warnings]

@@ -27,13 +27,13 @@ from workbench.tui.options import Options
 from workbench.tui.screens.card import CardScreen
 
 COLUMNS = (
-    Column("date", 16, rank=3),
+    Column("date", 10, rank=2),
     Column("model", 16, stretch=True),
     Column("bytes/token", 11, "right", rank=5),
     Column("ceiling", 9, "right", rank=4),
-    Column("predicted", 9, "right", rank=2),
+    Column("predicted", 9, "right", rank=1),
     Column("tok/s", 9, "right"),
-    Column("of it", 7, "right", rank=2),
+    Column("fraction", 8, "right", rank=3),
     Column("verdict", 15),
 )
 
@@ -104,7 +104,7 @@ class LedgerScreen(Screen[None]):
         bad = row.verdict == "counting error" or row.status in {"failed", "interrupted"}
         hidden: Cell = ("hidden", "quiet")
         return [
-            (row.date or "")[:16].replace("T", " "),
+            (row.date or "")[:10],
             row.model or row.experiment,
             f"{row.weight_bytes_per_token / 1e9:.3f} GB" if row.weight_bytes_per_token else "–",
             hidden if hide else _rate(row.predicted_decode_tps),

@@ -51,6 +51,7 @@ class MainScreen(Screen[None]):
         self.desk = Desk(figures=options.figures, rule=options.rule)
         self.conductor = Conductor(self.post_message, options, make)
         self._painted: Desk | None = None
+        self._offered: tuple[BandwidthFigure, ...] = ()
 
     # --- what is on the screen ---
 
@@ -61,7 +62,7 @@ class MainScreen(Screen[None]):
         with Container(id="panes"):
             yield ModelsPane(self.options, id="models")
             yield BytesPane(id="bytes")
-            yield PredictionPane(id="prediction")
+            yield PredictionPane(self.options.prediction, id="prediction")
             yield RunPane(id="run")
             yield PowerPane(id="power")
         yield KeyHints(id="hints")
@@ -166,15 +167,24 @@ class MainScreen(Screen[None]):
         if self.desk.locked:
             self.refuse("the bandwidth figure is locked with your number: start over (a) for another one")
             return
-        self._use(parse_figure(event.text))
+        is_offer = bool(self._offered) and event.text == figure_text(self._offered[0])
+        self._use(*(self._offered if is_offer else (parse_figure(event.text),)))
         if self.desk.plan is not None:
             self.query_one("#number", PredictionInput).focus()
 
-    def _use(self, figure: BandwidthFigure) -> None:
-        """Make this figure the principal one; others stay as further ceilings."""
-        others = tuple(one for one in self.desk.figures if one.kind is not figure.kind)
-        self.change(figures=(figure, *others))
+    def _use(self, *figures: BandwidthFigure) -> None:
+        """Make the first figure the principal one; figures of other kinds stay as further ceilings."""
+        kinds = {figure.kind for figure in figures}
+        self.change(figures=(*figures, *(one for one in self.desk.figures if one.kind not in kinds)))
         self._plan()
+
+    @on(messages.Offered)
+    def _figures_offered(self, event: messages.Offered) -> None:
+        self._offered = event.figures
+        if event.figures and not self.desk.figures:
+            first = event.figures[0]
+            words = f"enter takes {first.name}: {first.source}"
+            self.query_one("#figure", PredictionInput).offer(figure_text(first), words)
 
     @on(PredictionInput.Locked, "#number")
     def _number_said(self, event: PredictionInput.Locked) -> None:
@@ -318,3 +328,8 @@ class MainScreen(Screen[None]):
         """The ledger; before the lock without this checkpoint's results."""
         hidden = self.desk.name if self.desk.count is not None and not self.desk.locked else None
         self.app.push_screen(LedgerScreen(self.options, hidden))
+
+
+def figure_text(figure: BandwidthFigure) -> str:
+    """The figure as a person would type it."""
+    return f"{figure.gbps:g} {figure.kind} {figure.source}"
