@@ -5,7 +5,7 @@ Whatever goes wrong in it becomes a reason in words; the count stands alone then
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -24,13 +24,17 @@ from workbench.ledger import record
 from workbench.locations import cache_dir
 from workbench.witness import cache
 from workbench.witness.agreement import Agreement, compare
+from workbench.witness.groups import by_role
 from workbench.witness.reasons import NotWitnessed, Reason, heard, not_witnessed
 from workbench.witness.result import GraphReading
 from workbench.worker.client import Worker
-from workbench.worker.messages import Failed, Ready, Traced, TraceRequest
+from workbench.worker.messages import Damaged, DamageRequest, Failed, Ready, Traced, TraceRequest
 
 DEFAULT_CONTEXT = 209
 """Tokens before the step: the protocol's prompt."""
+
+_PROOF_ROOM = 1.5
+"""Memory that a proof needs, in parts of the model's own: one damaged role beside it."""
 
 Start = Callable[[str], Awaitable[Worker]]
 
@@ -178,3 +182,36 @@ def _libraries() -> dict[str, str]:
         except PackageNotFoundError:
             found[library] = "none"
     return found
+
+
+async def prove(
+    checkpoint: Checkpoint, count: Count, *, seed: int = 0, start: Start = Worker.start
+) -> AsyncIterator[Damaged]:
+    """Damage every role's tensors in turn, take one real step each, and say whether a logit moved.
+
+    The checkpoint must lie on this machine with its weights, and fit in memory. Raises WorkerError in words;
+    closing the iterator ends the worker.
+    """
+    available = psutil.virtual_memory().available
+    needed = int(count.resident_bytes * _PROOF_ROOM)
+    if needed > available:
+        raise WorkerError(
+            f"A proof loads the model: it needs {needed / 1e9:.1f} GB of memory, "
+            f"and {available / 1e9:.1f} GB are free.",
+            "The witness without a proof needs no weights in memory.",
+            code="out_of_memory",
+        )
+    worker = await start("damage")
+    try:
+        async for report in worker.reports():
+            match report:
+                case Ready():
+                    await worker.send(DamageRequest(str(checkpoint.path), by_role(count), seed))
+                case Damaged():
+                    yield report
+                case Failed(code, message, hint):
+                    raise WorkerError(message, hint, code=code)
+                case _:
+                    pass
+    finally:
+        await worker.stop()

@@ -72,7 +72,7 @@ def grow(cache: Any, tokens: int) -> None:
 
 
 def _by_steps(cache: Any, tokens: int) -> None:
-    _lengthen(cache, -(-tokens // cache.step) * cache.step)
+    _lengthen(cache, _with_room(cache, tokens))
     cache.offset = tokens
 
 
@@ -82,13 +82,18 @@ def _exactly(cache: Any, tokens: int) -> None:
 
 
 def _rotating(cache: Any, tokens: int) -> None:
-    _lengthen(cache, min(tokens, cache.max_size))
+    _lengthen(cache, min(_with_room(cache, tokens), cache.max_size))
     cache.offset = tokens
     cache._idx = min(tokens, cache.max_size)
 
 
 def _constant(_cache: Any, _tokens: int) -> None:
     """A recurrent state is as large after one token as after a million."""
+
+
+def _with_room(cache: Any, tokens: int) -> int:
+    """A length with room for one token more: growing, a copy every 256th token, is not a step's reading."""
+    return int((tokens // cache.step + 1) * cache.step)
 
 
 def _lengthen(cache: Any, length: int) -> None:

@@ -1,0 +1,84 @@
+"""The witness put to the proof: every claim of the graph tried with damaged weights on a real step."""
+
+import mlx.core as mx
+import pytest
+
+from tests.tiny import tiny_checkpoints
+from workbench.accounting.engine import count
+from workbench.checkpoint.reading import open_checkpoint
+from workbench.errors import WorkerError
+from workbench.protocol import witnessing
+from workbench.protocol.witnessing import prove
+from workbench.worker.jobs.damaging.harm import in_rows, noise, not_a_number
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return tiny_checkpoints(tmp_path_factory.mktemp("tiny"))
+
+
+async def test_every_part_of_a_mixture_behaves_as_the_graph_says(tiny):
+    found = open_checkpoint(tiny["tiny-mixture"])
+    trials = [trial async for trial in prove(found, count(found))]
+    outcome = {(trial.label, trial.part): trial.moved for trial in trials}
+    assert outcome == {
+        ("vision", "not loaded"): False,
+        ("embedding", "looked-up rows"): True,
+        ("embedding", "other rows"): False,
+        ("head", "read"): True,
+        ("expert", "chosen experts"): True,
+        ("expert", "other experts"): False,
+        ("shared_expert", "read"): True,
+        ("router", "read"): True,
+        ("attention", "read"): True,
+        ("linear_attention", "read"): True,
+        ("norm", "read"): True,
+    }
+    assert all(trial.moved is trial.expected for trial in trials)
+    bytes_of = {(trial.label, trial.part): trial.damaged_bytes for trial in trials}
+    assert bytes_of["expert", "other experts"] == 3 * bytes_of["expert", "chosen experts"]  # 2 of 8 chosen
+    assert bytes_of["embedding", "looked-up rows"] == 64 * 4
+    assert all((trial.max_change == 0) is not trial.moved for trial in trials)
+
+
+async def test_a_model_that_does_not_fit_is_not_loaded(tiny, monkeypatch):
+    found = open_checkpoint(tiny["tiny-3"])
+    monkeypatch.setattr(witnessing, "_PROOF_ROOM", 1e9)
+    with pytest.raises(WorkerError, match=r"needs .* GB of memory"):
+        [trial async for trial in prove(found, count(found))]
+
+
+def test_noise_is_uneven_and_the_same_for_the_same_seed():
+    x = mx.zeros((8, 8))
+    once, again, other = noise("a", x, 1), noise("a", x, 1), noise("b", x, 1)
+    assert mx.array_equal(once, again).item()
+    assert not mx.array_equal(once, other).item()
+    assert len(set(once.reshape(-1).tolist())) == 64
+
+
+def test_noise_flips_bits_of_packed_weights():
+    x = mx.zeros((4, 4), mx.uint32)
+    assert noise("a", x, 0).dtype == mx.uint32
+    assert not mx.array_equal(noise("a", x, 0), x).item()
+
+
+def test_packed_weights_have_no_nan():
+    x = mx.ones((4, 4), mx.uint32)
+    assert mx.array_equal(not_a_number("a", x, 0), x).item()
+    assert mx.all(mx.isnan(not_a_number("a", mx.ones((4,)), 0))).item()
+
+
+def test_damage_stays_in_its_rows():
+    x = mx.zeros((3, 2))
+    assert in_rows(x + 1, x, {1}).tolist() == [[0, 0], [1, 1], [0, 0]]
+    assert in_rows(x + 1, x, None).tolist() == [[1, 1]] * 3
+
+
+def test_an_even_shift_of_a_router_bias_moves_nothing_and_noise_does():
+    scores, bias = mx.array([0.1, 0.3, 0.2, 0.4]), mx.zeros((4,))
+
+    def chosen(damaged):
+        return set(mx.argpartition(-(scores + damaged), kth=1)[:2].tolist())
+
+    assert chosen(bias + 5) == chosen(bias)
+    assert any(chosen(noise("bias", bias, seed)) != chosen(bias) for seed in range(8))

@@ -1,0 +1,174 @@
+"""A model that computes while its graph is built is stopped, and what goes wrong has a reason in words."""
+
+import mlx.core as mx
+import pytest
+
+from tests.checkpoints import checkpoint, in_memory
+from tests.witness.looking import configurations, look, saved_by_mlx_lm
+from tests.witness.strange import known_to_mlx_lm, strange_checkpoint
+from workbench.errors import WorkerError
+
+OUTSIDE = mx.zeros((64,))
+
+
+def evaluate(x):
+    mx.eval(x)  # looked up when it is called: the guard stands in its place then
+
+
+def evaluate_soon(x):
+    mx.async_eval(x)
+
+
+EVALUATING = {
+    "item": lambda x: mx.sum(x).item(),
+    "tolist of floats": lambda x: x.tolist(),
+    "float": lambda x: float(mx.sum(x)),
+    "int": lambda x: int(mx.sum(x)),
+    "a branch": lambda x: bool(mx.any(x > 0)),
+    "numpy": lambda x: __import__("numpy").asarray(x),
+    "repr": repr,
+    "mx.eval of the state": evaluate,
+    "mx.eval of something else": lambda _: evaluate(OUTSIDE),
+    "mx.async_eval": evaluate_soon,
+    "saving": lambda x: mx.save("/dev/null/never.npy", x),
+}
+
+
+@pytest.mark.parametrize("how", EVALUATING)
+def test_a_forward_pass_that_evaluates_is_stopped(how):
+    with known_to_mlx_lm(middle=EVALUATING[how]), pytest.raises(WorkerError) as failure:
+        look(strange_checkpoint())
+    assert failure.value.code == "evaluates"
+    assert "would load weights" in failure.value.message
+
+
+def test_a_sanitize_that_evaluates_is_stopped():
+    def evaluate(weights):
+        return mx.max(weights["glyphs.weight"]).item()
+
+    with known_to_mlx_lm(cleanse=evaluate), pytest.raises(WorkerError) as failure:
+        look(strange_checkpoint())
+    assert failure.value.code == "evaluates"
+
+
+def test_the_guards_are_gone_afterwards():
+    look(in_memory("mlx-SmolLM2-135M-4bit"))
+    x = mx.ones((3,))
+    mx.eval(x)
+    assert x.tolist() == [1, 1, 1]
+
+
+def failure_of(found):
+    with pytest.raises(WorkerError) as failure:
+        look(found)
+    return failure.value.code, failure.value.message
+
+
+LLAMA = {
+    "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 1, "intermediate_size": 128,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 128, "rms_norm_eps": 1e-5,
+}  # fmt: skip
+
+
+def llama(**changes):
+    found = saved_by_mlx_lm(LLAMA)
+    return checkpoint({t.name: (t.dtype, t.shape) for t in found.tensors}, LLAMA | changes)
+
+
+def without(config, key):
+    return {name: value for name, value in config.items() if name != key}
+
+
+def test_a_model_type_that_mlx_lm_does_not_have():
+    assert failure_of(llama(model_type="not_yet")) == (
+        "unsupported_type",
+        "this mlx-lm does not know the model type (not_yet)",
+    )
+
+
+def test_a_module_of_mlx_lm_that_is_no_model():
+    assert failure_of(llama(model_type="base"))[0] == "unsupported_type"
+
+
+def test_a_model_whose_module_ends_the_process():
+    assert failure_of(llama(model_type="olmo"))[0] == "unsupported_type"
+
+
+def test_a_checkpoint_that_brings_code():
+    code, words = failure_of(llama(model_file="evil.py"))
+    assert code == "remote_code"
+    assert "never does" in words
+
+
+def test_a_configuration_without_model_type():
+    found = llama()
+    code, words = failure_of(checkpoint({t.name: (t.dtype, t.shape) for t in found.tensors}, {"a": 1}))
+    assert code == "config_incomplete"
+    assert "model_type" in words
+
+
+def test_a_configuration_that_lacks_a_field():
+    tensors = {t.name: (t.dtype, t.shape) for t in llama().tensors}
+    code, words = failure_of(checkpoint(tensors, without(LLAMA, "hidden_size")))
+    assert code == "config_incomplete"
+    assert "hidden_size" in words
+
+
+def test_shapes_that_the_configuration_does_not_describe():
+    code, words = failure_of(llama(hidden_size=32))
+    assert code == "mismatch"
+    assert "Expected shape" in words
+
+
+def test_missing_tensors():
+    tensors = {t.name: (t.dtype, t.shape) for t in llama().tensors if "q_proj" not in t.name}
+    code, words = failure_of(checkpoint(tensors, LLAMA))
+    assert code == "incomplete"
+    assert "model.layers.0.self_attn.q_proj.weight" in words
+
+
+def test_scales_without_their_weight():
+    tensors = {t.name: (t.dtype, t.shape) for t in llama().tensors if "q_proj" not in t.name}
+    tensors["model.layers.0.self_attn.q_proj.scales"] = ("F32", [64, 2])
+    found = checkpoint(tensors, LLAMA | {"quantization": {"group_size": 32, "bits": 4}})
+    code, words = failure_of(found)
+    assert code == "config_incomplete"
+    assert "q_proj.weight" in words
+
+
+def test_a_type_of_tensor_that_mlx_cannot_read():
+    tensors = {t.name: (t.dtype, t.shape) for t in llama().tensors} | {"model.norm.weight": ("F4", [64])}
+    assert failure_of(checkpoint(tensors, LLAMA))[0] == "unsupported_dtype"
+
+
+def test_a_kernel_that_this_backend_does_not_have():
+    def call_a_missing_kernel(x):
+        _fast_kernel = None
+        return _fast_kernel(x)
+
+    with known_to_mlx_lm(middle=call_a_missing_kernel):
+        assert failure_of(strange_checkpoint())[0] == "kernel_missing"
+
+
+def test_tensors_that_the_model_has_no_place_for_are_named_and_change_nothing():
+    found = llama()
+    tensors = {t.name: (t.dtype, t.shape) for t in found.tensors}
+    reading = look(checkpoint({**tensors, "model.layers.0.surprise.weight": ("F32", [8, 8])}, LLAMA))[0]
+    assert reading.unknown == ["model.layers.0.surprise.weight"]
+    assert reading.weight_bytes == look(found)[0].weight_bytes
+    assert {r.name: r.kind for r in reading.reads}["model.layers.0.surprise.weight"] == "dropped"
+
+
+def test_routing_that_is_asked_for_is_assumed_and_said():
+    from tests.witness.looking import from_truth, truth
+
+    reading = look(from_truth(truth()["dbrx"]))[0]
+    assert reading.assumed_routing
+
+
+def test_a_model_is_traced_the_same_way_twice():
+    config = configurations()["kimi_k3"]
+    found = saved_by_mlx_lm(config)
+    first, second, third = look(found, 3, 40, 3)
+    assert first.reads == third.reads
+    assert second.weight_bytes == first.weight_bytes
