@@ -20,7 +20,10 @@ def broken_checkpoints(sound: Path, directory: Path) -> dict[str, Path]:
         made[case] = path
     file = directory / "just-a-file"
     file.write_text("x")
-    return made | {"a file": file}
+    evil = directory / "evil\x1b[31m\u202e"
+    evil.mkdir()
+    (evil / "config.json").write_text("{}")
+    return made | {"a file": file, "evil name": evil}
 
 
 def _config(**changes):
@@ -112,6 +115,14 @@ def _config_bom(path: Path) -> None:
     (path / "config.json").write_bytes(b"\xef\xbb\xbf" + (path / "config.json").read_bytes())
 
 
+def _shift_tokens(path: Path) -> None:
+    tokenizer = json.loads((path / "tokenizer.json").read_text())
+    vocabulary = tokenizer["model"]["vocab"]
+    tokenizer["model"]["vocab"] = {token: 600 + i for i, token in enumerate(vocabulary)}
+    tokenizer["added_tokens"] = []
+    (path / "tokenizer.json").write_text(json.dumps(tokenizer))
+
+
 def _empty(path: Path) -> None:
     shutil.rmtree(path)
     path.mkdir()
@@ -135,6 +146,8 @@ CASES = {
     "config field missing": _config(hidden_size=None),
     "no tokenizer": _delete("tokenizer.json", "tokenizer_config.json"),
     "no tokenizer.json": _delete("tokenizer.json"),
+    "no tokenizer_config": _delete("tokenizer_config.json"),
+    "tokenizer of another model": _shift_tokens,
     "empty tokenizer.json": _write("tokenizer.json", b"{}"),
     "broken tokenizer.json": _write("tokenizer.json", b"{"),
     "no safetensors": _delete("model.safetensors"),

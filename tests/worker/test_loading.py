@@ -6,8 +6,6 @@ import sys
 import pytest
 
 from tests.worker.broken import CASES, broken_checkpoints
-from tests.worker.conversation import collect, only
-from workbench.worker.messages import DecodeRequest, Failed, Loaded, Repeat
 
 # case -> (code, a phrase of the sentence)
 EXPECTED = {
@@ -43,6 +41,8 @@ EXPECTED = {
     "broken link": ("weights_unreadable", "points to a file that is not there"),
     "named pipe": ("weights_unreadable", "is no regular file"),
     "no quant_method": ("quant_method_missing", "quant_method"),
+    "tokenizer of another model": ("tokenizer_mismatch", "the model knows only 512 tokens"),
+    "evil name": ("tokenizer_missing", "has no tokenizer"),
     "own code": ("custom_code", "Python code, which is not run"),
     "own tokenizer code": ("custom_code", "Python code to be run, which is not done"),
 }
@@ -88,7 +88,7 @@ def outcomes(tiny, tmp_path_factory):
 
 
 def test_every_broken_checkpoint_has_an_expectation():
-    assert set(CASES) <= set(EXPECTED)
+    assert set(CASES) - {"no tokenizer_config"} <= set(EXPECTED)
 
 
 @pytest.mark.parametrize("case", EXPECTED)
@@ -99,35 +99,9 @@ def test_a_load_failure_is_a_sentence_that_says_what_to_do(case, outcomes):
     assert hint.isprintable() and hint.endswith(".")
 
 
-def test_a_tokenizer_of_another_model_is_refused_before_it_indexes_beyond_the_embedding(tiny, tmp_path):
-    path = tmp_path / "mismatch"
-    path.mkdir()
-    for file in tiny["tiny-1"].iterdir():
-        (path / file.name).write_bytes(file.read_bytes())
-    tokenizer = json.loads((path / "tokenizer.json").read_text())
-    shifted = {token: 600 + i for i, token in enumerate(tokenizer["model"]["vocab"])}
-    tokenizer["model"]["vocab"] = shifted
-    tokenizer["added_tokens"] = []
-    (path / "tokenizer.json").write_text(json.dumps(tokenizer))
-    (failed,) = only(collect("decode", DecodeRequest(str(path))), Failed)
-    assert failed.code == "tokenizer_mismatch"
+def test_a_checkpoint_name_of_control_characters_is_shown_escaped(outcomes):
+    assert r"evil\x1b[31m\u202e" in outcomes["evil name"][1]
 
 
-def test_a_checkpoint_name_of_control_characters_is_shown_escaped(tiny, tmp_path):
-    path = tmp_path / "evil\x1b[31m\u202e"
-    path.mkdir()
-    (path / "config.json").write_text("{}")
-    (failed,) = only(collect("decode", DecodeRequest(str(path))), Failed)
-    assert failed.code == "tokenizer_missing"
-    assert failed.message.isprintable() and r"\x1b" in failed.message
-
-
-def test_a_config_without_a_tokenizer_config_loads(tiny, tmp_path):
-    path = tmp_path / "plain"
-    path.mkdir()
-    for file in tiny["tiny-1"].iterdir():
-        if file.name != "tokenizer_config.json":
-            (path / file.name).write_bytes(file.read_bytes())
-    reports = collect("decode", DecodeRequest(str(path), repeats=0, warmup_tokens=0))
-    assert only(reports, Loaded) and not only(reports, Failed)
-    assert not only(reports, Repeat)
+def test_a_checkpoint_without_a_tokenizer_config_loads(outcomes):
+    assert outcomes["no tokenizer_config"][0] == "loads"

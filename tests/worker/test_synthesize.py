@@ -15,7 +15,7 @@ from tests.worker.conversation import collect, only
 from workbench.errors import WorkerError
 from workbench.shelf.synthetic import NAMES, SPECS, is_built, is_synthetic, path_of
 from workbench.worker.jobs import synthesize
-from workbench.worker.messages import Failed, Synthesized, SynthesizeRequest
+from workbench.worker.messages import Synthesized, SynthesizeRequest
 
 
 def header(path: Path):
@@ -72,8 +72,9 @@ def test_the_job_builds_what_is_missing_and_leaves_what_is_there(tiny, tmp_path)
 
 
 def test_a_name_that_does_not_exist_fails_in_words(tmp_path):
-    (failed,) = only(collect("synthesize", SynthesizeRequest(str(tmp_path), ["huge"])), Failed)
-    assert "'huge'" in failed.message and "dense-20mb" in failed.hint
+    with pytest.raises(WorkerError, match="'huge'") as raised:
+        synthesize.run(SynthesizeRequest(str(tmp_path), ["huge"]), lambda _: None)
+    assert "dense-20mb" in raised.value.hint
 
 
 def test_two_processes_that_build_at_once_leave_one_whole_checkpoint(tiny, tmp_path):

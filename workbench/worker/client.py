@@ -13,7 +13,7 @@ from contextlib import suppress
 import msgspec
 
 from workbench.errors import WorkerError
-from workbench.locations import log_dir
+from workbench.locations import log_dir, shown
 from workbench.worker import log
 from workbench.worker.messages import Failed, Finished, Report, Request
 
@@ -126,7 +126,7 @@ class Worker:
     def _death(self, status: int) -> WorkerError:
         last = log.last_line(self._log)
         quoted = f" Its last words: {last}" if last else ""
-        hint = f"Its log is {log.escaped(str(self._log))}. Another run can be started."
+        hint = f"Its log is {log.escaped(shown(self._log))}. Another run can be started."
         if status == -signal.SIGKILL:
             hint = "Choose a smaller checkpoint or close other programs, then start another run."
         return WorkerError(f"{_cause(self._job, status)}{quoted}", hint, code="worker_died")

@@ -25,16 +25,16 @@ from workbench.worker.outlet import Say
 STABLE = 0.05
 """Two successive warm-up passes whose rates differ by no more than this are stable."""
 _MOST_PASSES = 8
-_STABLE_TOKENS = 32  # a pass of 8 tokens is too short to compare rates by
+_STABLE_TOKENS, _STABLE_S = 32, 0.5  # a pass of 8 tokens is too short to compare rates by
 
 
 def run(request: DecodeRequest, say: Say) -> None:
     """Do the whole measurement and say it step by step. Raises WorkerError in words."""
+    if request.max_tokens < 2:
+        raise WorkerError("A decode rate needs at least 2 tokens.", "Ask for more tokens.", code="usage")
     import mlx.core as mx
     from mlx_lm.models.cache import make_prompt_cache
 
-    if request.max_tokens < 2:
-        raise WorkerError("A decode rate needs at least 2 tokens.", "Ask for more tokens.", code="usage")
     say(Loading(at_ns=time.time_ns()))
     mx.random.seed(request.seed)
     began = time.perf_counter()
@@ -66,12 +66,13 @@ def run(request: DecodeRequest, say: Say) -> None:
 
 def _warm_up(request: DecodeRequest, loaded: LoadedModel, ids: list[int], say: Say) -> None:
     """Throw tokens away: `warmup_tokens`, then whole passes until two agree where that is asked for."""
+    rate = None
     if request.warmup_tokens > 0:
         rate = _timed(request, loaded, ids, request.warmup_tokens).rate
         say(Warmed(passes=1, tokens=request.warmup_tokens, tps=rate))
     if not request.warm_until_stable:
         return
-    tokens = min(max(request.warmup_tokens, _STABLE_TOKENS), request.max_tokens)
+    tokens = min(max(_STABLE_TOKENS, round(_STABLE_S * (rate or 0))), request.max_tokens)
     before: float | None = None
     for passes in range(2, _MOST_PASSES + 1):
         rate = _timed(request, loaded, ids, tokens).rate
