@@ -13,10 +13,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace as changed
 
 from tests.protocol.stage import NO_POWER
 from tests.tiny import tiny_checkpoints
 from workbench.accounting.engine import count
+from workbench.analysis.verdict import judged
 from workbench.checkpoint.checkpoint import State
 from workbench.checkpoint.reading import open_checkpoint
 from workbench.ledger import store
@@ -24,6 +26,7 @@ from workbench.ledger.record import digest
 from workbench.locations import ledger_path, locks_dir
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
 from workbench.protocol import prepare
+from workbench.protocol.accounts import figure_fields
 from workbench.protocol.headless import measured
 from workbench.protocol.ladder import Ladder
 from workbench.protocol.plan import Plan, RunSettings
@@ -145,16 +148,18 @@ async def test_a_checkpoint_that_does_not_load_is_a_failed_record_in_words(tiny,
 
 
 async def test_all_bytes_on_purpose_is_flagged_with_the_right_count_beside_it(tiny):
-    first = await measured(plan_of(tiny["tiny-mixture"]), [("", 500.0)], make=make)
-    bus = BandwidthFigure(first.record.effective_gbps * 1.5, BandwidthKind.SPEC, "for a test")
-    wrong = plan_of(tiny["tiny-mixture"], rule="all-bytes", bandwidths=(bus,))
-    outcome = await measured(wrong, [("", 500.0)], make=make)
-    assert outcome.exit_code == 1
-    assert (outcome.record.verdict, outcome.record.rule) == ("counting error", "all-bytes")
-    assert outcome.record.weight_bytes_per_token_without_overrides == 607_856
-    assert any("experts" in words for words in outcome.record.excess_explained_by)
-    values = {fraction.of.rsplit(", ", 1)[1]: fraction.value for fraction in outcome.record.fractions}
-    assert values["all-bytes"] > 1 > values["count"]
+    plan = plan_of(tiny["tiny-mixture"], rule="all-bytes")
+    record = (await measured(plan, [("", 500.0)], make=make)).record
+    assert record.weight_bytes_per_token_without_overrides == 607_856
+    # Judged by a bus that carries half as much again as the right count needed at this very rate.
+    gbps = 1.5 * record.generation_tps * 607_856 / 1e9
+    bus = replace(plan, bandwidths=(BandwidthFigure(gbps, BandwidthKind.SPEC, "for a test"),))
+    flagged = judged(changed(record, **figure_fields(bus)))
+    assert (flagged.verdict, flagged.rule) == ("counting error", "all-bytes")
+    assert any("experts" in words for words in flagged.excess_explained_by)
+    values = {fraction.of.rsplit(", ", 1)[1]: fraction.value for fraction in flagged.fractions}
+    assert values["all-bytes"] == pytest.approx(1_553_904 / 607_856 / 1.5)
+    assert values["count"] == pytest.approx(1 / 1.5)
 
 
 async def test_a_ladder_of_real_checkpoints_leaves_a_record_each(tiny):

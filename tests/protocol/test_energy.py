@@ -48,13 +48,13 @@ def told(energy, run, *reports):
 
 
 def whole_pass():
-    """Idle from second 10 to 22, then 100 tok/s from second 32 to 58; the worker's clock is 5 s ahead."""
+    """Idle from second 17 to 29, then 100 tok/s from second 32 to 58; the worker's clock is 5 s ahead."""
     times = [WORKER_AHEAD_NS + 32 * S + i * S // 100 for i in range(2601)]
     pairs = [(WORKER_AHEAD_NS + at * S, (1000 + at) * S) for at in (32, 58)]
     return (
         repeat(0),
         repeat(1),
-        m.Idle(start_ns=WORKER_AHEAD_NS + 10 * S, end_ns=WORKER_AHEAD_NS + 22 * S, clock_pairs=pairs),
+        m.Idle(start_ns=WORKER_AHEAD_NS + 17 * S, end_ns=WORKER_AHEAD_NS + 29 * S, clock_pairs=pairs),
         m.Progress(index=2, tokens=9, elapsed_s=0.1, tps_now=100.0, tps_mean=100.0),
         m.EnergyWindow(token_times_ns=times, clock_pairs=pairs, run_in_tokens=300, run_out_tokens=300),
     )

@@ -1,5 +1,6 @@
 """Locks whose process is gone: recorded once, whoever starts next, whatever state their files are in."""
 
+import fcntl
 import json
 import os
 import signal
@@ -177,13 +178,21 @@ def test_a_lock_is_whole_and_held_whenever_it_can_be_seen(places):
     os.close(descriptor)
 
 
-def test_a_lock_that_was_removed_while_it_was_waited_for_is_nobodys(places):
+def test_a_lock_that_was_replaced_while_it_was_opened_is_not_claimed(places, monkeypatch):
     _, locks = places
     orphan(locks, drafted())
     (path,) = locks.iterdir()
-    descriptor = claim(path)
+    flock = fcntl.flock
+
+    def replaced_meanwhile(descriptor, operation):
+        path.rename(path.with_suffix(".old"))
+        path.write_text("{}")
+        flock(descriptor, operation)
+
+    monkeypatch.setattr("workbench.protocol.lock.fcntl.flock", replaced_meanwhile)
+    assert claim(path) is None
     path.unlink()
-    os.close(descriptor)
+    monkeypatch.undo()
     assert claim(path) is None
 
 
