@@ -38,6 +38,7 @@ class Totals:
     lookup: int
     resident_weight: int
     by_role: dict[Role, RoleTotals]
+    by_share: dict[tuple[Role, Fraction], int]
 
 
 class Rows(Sequence[Row]):
@@ -113,6 +114,7 @@ def add_up(entries: Sequence[Entry]) -> Totals:
         lookup=lookup,
         resident_weight=resident_weight,
         by_role=by_role,
+        by_share=disk,
     )
 
 

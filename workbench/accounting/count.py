@@ -1,10 +1,11 @@
 """The count: the rule engine's result for one checkpoint, and the types it is made of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
+from workbench.accounting.context import Context
 from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Finding
 
@@ -71,7 +72,8 @@ class Count:
     `findings` are the count's own warnings. A `refusal` means that no honest figure exists (experts without a
     valid k/E, say): the rows are for looking at, and nothing may be predicted from `weight_bytes`.
     With overrides, `overrides` lists them as applied and `weight_bytes_without_overrides` is what the rules
-    alone say (equal to `weight_bytes` without any). All figures are bytes.
+    alone say (equal to `weight_bytes` without any). `stored_by_share` has the bytes on disk by role and
+    share, `context` what a step reads besides the weights once there is a context. All figures are bytes.
     """
 
     runtime: str
@@ -90,3 +92,5 @@ class Count:
     rule_version: int = 1
     overrides: tuple[AppliedOverride, ...] = ()
     weight_bytes_without_overrides: int | None = None
+    stored_by_share: Mapping[tuple[Role, Fraction], int] = field(default_factory=dict)
+    context: Context = field(default_factory=Context)

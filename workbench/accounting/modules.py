@@ -62,7 +62,10 @@ LINEAR_WORDS = frozenset(
         "time",
     }
 )
-LINEAR_MARKS = frozenset({"A_log", "dt_bias", "conv1d", "dt_proj", "x_proj", "g_norm", "rg_lru", "ssm_a"})
+LINEAR_MARKS = frozenset(
+    {"A_log", "dt_bias", "conv1d", "dt_proj", "x_proj", "g_norm", "rg_lru", "ssm_a"}
+    | {"r_k", "time_decay", "time_first"}
+)
 FEED_FORWARD_WORDS = frozenset(
     {"mlp", "mlps", "ffn", "ff", "feed", "feedforward", "fc", "moe", "altup", "laurel", "channel"}
     | {"layer"}  # per_layer_projection, layer_scalar: small parts of the residual stream

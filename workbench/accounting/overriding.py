@@ -55,6 +55,7 @@ def override(
         weight_bytes=totals.weight,
         lookup_bytes=totals.lookup,
         by_role=totals.by_role,
+        stored_by_share=totals.by_share,
         findings=(*found.findings, *idle),
         overrides=tuple(
             AppliedOverride(entry.tensors, entry.role, entry.share, entry.reason, count)

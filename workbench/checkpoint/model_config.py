@@ -119,15 +119,15 @@ def view(config: Mapping[str, Any]) -> ModelConfig:
         model_type=_text(config.get("model_type")) or _text(text.get("model_type")),
         architecture=_text(architectures[0]) if isinstance(architectures, list) and architectures else "",
         layers=max(layers, default=None),
-        hidden=_first(text, HIDDEN_KEYS),
-        vocab=_first(text, VOCABULARY_KEYS) or _first(config, VOCABULARY_KEYS),
+        hidden=first_int(text, HIDDEN_KEYS),
+        vocab=first_int(text, VOCABULARY_KEYS) or first_int(config, VOCABULARY_KEYS),
         experts=experts,
         experts_per_token=_experts_per_token(text),
         experts_listed=listed,
         zero_experts=max(0, as_int(text.get("zero_expert_num")) or 0),
         tie=tie,
         tie_conflict=conflict,
-        nextn_layers=max(0, _first(text, NEXTN_KEYS) or 0),
+        nextn_layers=max(0, first_int(text, NEXTN_KEYS) or 0),
         kv_shared_layers=max(0, as_int(text.get("num_kv_shared_layers")) or 0),
         loops=loops,
         loops_assumed=assumed,
@@ -199,10 +199,14 @@ def ints(value: Any) -> Iterator[int]:
                 yield number
 
 
-def _first(config: Mapping[str, Any], keys: Sequence[str]) -> int | None:
+def first_int(config: Mapping[str, Any], keys: Sequence[str], index: int | None = None) -> int | None:
+    """The first of `keys` that holds an integer; with `index`, a list's entry for that layer counts too."""
     for key in keys:
-        if (value := as_int(config.get(key))) is not None:
-            return value
+        value = config.get(key)
+        if index is not None and isinstance(value, list) and index < len(value):
+            value = value[index]
+        if (number := as_int(value)) is not None:
+            return number
     return None
 
 
@@ -255,7 +259,7 @@ def _loops(text: Mapping[str, Any]) -> tuple[int, bool]:
     losses = text.get("loop_loss_weights")
     if isinstance(losses, list) and losses:
         return len(losses) + 1, False
-    loops = _first(text, LOOP_KEYS)
+    loops = first_int(text, LOOP_KEYS)
     if loops is not None:
         return max(1, loops), False
     if as_int(text.get("loop_window_size")) is not None:

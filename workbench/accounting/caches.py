@@ -1,0 +1,191 @@
+"""Which caches a checkpoint's layers keep: their kinds and sizes, from the headers' shapes and the config.
+
+What a layer keeps is told by what stands in it (projections, a decay, a convolution); how wide a window is
+and which layers have one, only the configuration knows.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from workbench.accounting.account import Entry
+from workbench.accounting.context import Cache, CacheKind, Context
+from workbench.accounting.experts import is_correction
+from workbench.accounting.modules import is_attention, is_linear_attention
+from workbench.accounting.names import is_index
+from workbench.accounting.rules.rule import Facts
+from workbench.accounting.states import states_of
+from workbench.accounting.survey import Group
+from workbench.accounting.windows import unknown_window, window_of
+from workbench.checkpoint.model_config import as_int, first_int
+
+QUERIES = frozenset({"q_proj", "wq", "attn_q", "c_q", "query_proj", "attn_query"})
+KEYS = frozenset({"k_proj", "wk", "attn_k", "c_k", "key_proj", "attn_key"})
+VALUES = frozenset({"v_proj", "wv", "attn_v", "c_v", "value_proj", "attn_value"})
+FUSED = frozenset(
+    {"qkv_proj", "query_key_value", "c_attn", "Wqkv", "W_pack", "wqkv", "attn_qkv", "qkvg_proj", "qkv"}
+    | {"att_proj"}
+)
+LATENTS = frozenset({"kv_a_proj_with_mqa", "attn_kv_a_mqa", "kv_a_proj"})
+INDEX_KEYS = frozenset({"index_k_proj", "wk", "k_proj"})
+HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "num_query_heads")
+KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv", "kv_n_heads")
+
+Last = Mapping[str, Group]
+
+_UNKNOWN = "The size of some attention caches is not known from headers or config: they are not counted."
+_WINDOW = (
+    "The configuration speaks of a sliding window without saying which layers use it or how wide it is: all "
+    "layers are taken to attend to everything."
+)
+_THRESHOLD = "The configuration does not say from which context on the sparse attention's indexer works."
+
+
+def find_context(facts: Facts, entries: Iterable[Entry]) -> Context:
+    """The caches of all layers, equal ones together, and the weights of sparse attention's indexers."""
+    found: dict[Cache, int] = {}
+    latest: dict[CacheKind, Cache] = {}
+    notes: list[str] = []
+    for index, blocks in _layers(facts):
+        for groups in blocks:
+            for cache in _of_block(index, groups, facts, notes):
+                kept = cache
+                if cache.shared and cache.kind in latest:
+                    kept = replace(latest[cache.kind], layers=cache.layers, shared=True)
+                elif not cache.shared:
+                    latest[cache.kind] = cache
+                alike = replace(kept, layers=0)
+                found[alike] = found.get(alike, 0) + kept.layers
+    if any(cache.kind is CacheKind.INDEX for cache in found) and not sparse_threshold(facts.config.text):
+        notes.append(_THRESHOLD)
+    caches = tuple(replace(cache, layers=layers) for cache, layers in found.items())
+    indexers = sum(entry.group.bytes for entry in entries if entry.verdict.rule == "sparse-indexer")
+    return Context(caches, indexers, sparse_threshold(facts.config.text), tuple(dict.fromkeys(notes)))
+
+
+def sparse_threshold(text: Mapping[str, Any]) -> int:
+    """Tokens of context above which sparse attention chooses among them (0 if it always does)."""
+    topk = as_int(text.get("index_topk"))
+    if topk is not None:
+        return max(0, topk)
+    nested = text.get("sparse_attention_config")
+    part = nested if isinstance(nested, Mapping) else text
+    block = first_int(part, ("sparse_block_size", "index_block_size"))
+    blocks = first_int(part, ("sparse_topk_blocks", "index_topk_blocks"))
+    return max(0, (block or 0) * (blocks or 0))
+
+
+def _layers(facts: Facts) -> Iterator[tuple[int, list[list[Group]]]]:
+    """Each layer's index with its groups by block: the decoder's in order, then the stacks beside it."""
+    seen, depth = facts.survey, facts.config.layers
+    layers: dict[tuple[int, int], dict[str, list[Group]]] = {}
+    for group in seen.groups:
+        path = group.pattern.path
+        layer = seen.layers.get((path.stack, group.written)) if path.position is not None else None
+        if layer is None or (path.stack == seen.stack and depth is not None and layer.index >= depth):
+            continue
+        blocks = layers.setdefault((path.stack != seen.stack, layer.index), {})
+        blocks.setdefault(path.block, []).append(group)
+    for number, ((beside, index), blocks) in enumerate(sorted(layers.items())):
+        flat = any(block.startswith(("attn_", "ssm_")) for block in blocks)  # a GGUF layer has no modules
+        every = [[group for groups in blocks.values() for group in groups]] if flat else list(blocks.values())
+        yield (number if beside else index), every
+
+
+def _of_block(index: int, groups: list[Group], facts: Facts, notes: list[str]) -> Iterator[Cache]:
+    segments = frozenset(segment for group in groups for segment in group.pattern.path.inside)
+    block = groups[0].pattern.path.block
+    if is_linear_attention(block, segments) or any(segment.startswith("ssm_") for segment in segments):
+        yield from states_of(groups, facts, _item_bytes(facts), notes)
+        return
+    last = {g.pattern.path.last: g for g in groups if len(g.pattern.shape) >= 2 and not _indexes(g)}
+    if not last.keys() & (KEYS | FUSED | LATENTS | QUERIES):
+        if is_attention(block, frozenset()) and any("proj" in name for name in last):
+            notes.append(_UNKNOWN)
+        return
+    yield from _attention(index, last, facts, notes)
+    for group in groups:
+        if (
+            _indexes(group)
+            and group.pattern.path.last in INDEX_KEYS
+            and group.pattern.path.parameter == "weight"
+        ):
+            width, threshold = group.pattern.shape[0], sparse_threshold(facts.config.text)
+            yield Cache(CacheKind.INDEX, 1, width, threshold=threshold, item_bytes=_item_bytes(facts))
+
+
+def _indexes(group: Group) -> bool:
+    inside = group.pattern.path.inside
+    return "indexer" in inside or any(segment.startswith("index_") for segment in inside)
+
+
+def _listed(last: Last) -> int:
+    """How many attentions of this kind the layer has: some layers hold a list of two."""
+    group = next(group for name, group in last.items() if name in KEYS | FUSED | LATENTS | QUERIES)
+    return group.tensors if any(map(is_index, group.pattern.path.inside)) else 1
+
+
+def _attention(index: int, last: Last, facts: Facts, notes: list[str]) -> Iterator[Cache]:
+    config, item = facts.config, _item_bytes(facts)
+    text, depth, times = config.text, config.layers or 0, _listed(last)
+    latent = as_int(text.get("kv_lora_rank"))
+    if last.keys() & LATENTS and latent:
+        yield replace(_latent(last, latent, facts), layers=times * config.loops)
+        return
+    items = _key_value_items(index, last, facts)
+    if items is None:
+        notes.append(_UNKNOWN)
+        return
+    shared = config.kv_shared_layers > 0 and index >= depth - config.kv_shared_layers > 0
+    reads_other = shared or not last.keys() & (KEYS | FUSED)
+    window = window_of(text, index)
+    if window is None and unknown_window(text, index):
+        notes.append(_WINDOW)
+    kind = CacheKind.FULL if window is None else CacheKind.WINDOW
+    yield Cache(kind, times * config.loops, items, limit=window, item_bytes=item, shared=reads_other)
+    if (extra := as_int(text.get("loop_window_size"))) and config.loops > 1:
+        yield Cache(CacheKind.WINDOW, times * (config.loops - 1), items, limit=extra, item_bytes=item)
+
+
+def _latent(last: Last, latent: int, facts: Facts) -> Cache:
+    """Multi-head latent attention: the latent is cached, or what kv_b_proj unfolds it to.
+
+    mlx-lm absorbs kv_b_proj in the architectures whose routers carry a correction bias, and caches unfolded
+    keys and values in the others.
+    """
+    text, item = facts.config.text, _item_bytes(facts)
+    rope = as_int(text.get("qk_rope_head_dim")) or 0
+    unfolds = last.get("kv_b_proj")
+    heads = first_int(text, HEADS)
+    corrected = any(is_correction(pattern.path) for pattern in facts.survey.patterns)
+    if unfolds is not None and heads and (unfolds.pattern.dtype == "U32" or not corrected):
+        return Cache(CacheKind.FULL, 1, unfolds.pattern.shape[0] + heads * rope, item_bytes=item)
+    limit = sparse_threshold(text) or None
+    return Cache(CacheKind.LATENT, 1, latent, limit=limit, rope=rope, item_bytes=item)
+
+
+def _key_value_items(index: int, last: Last, facts: Facts) -> int | None:
+    """Values that a token adds to one layer's keys and values: by the projections' rows, else the config."""
+    keys = next((group.pattern for name, group in last.items() if name in KEYS), None)
+    values = next((group.pattern for name, group in last.items() if name in VALUES), keys)
+    if keys is not None and values is not None and keys.path.parameter not in {"qweight", "qzeros"}:
+        return keys.shape[0] + values.shape[0]
+    text = facts.config.text
+    nested = text.get("attn_config")
+    parts = (text, nested) if isinstance(nested, Mapping) else (text,)
+    heads = first_int(text, HEADS, index)
+    hidden = facts.config.hidden
+    width = as_int(text.get("head_dim")) or (hidden // heads if hidden and heads else None)
+    kv_heads = next((number for part in parts if (number := first_int(part, KV_HEADS, index))), None)
+    kv_heads = kv_heads or (1 if text.get("multi_query") is True else heads)
+    if width is None or kv_heads is None:
+        return None
+    return kv_heads * (width + (as_int(text.get("v_head_dim")) or width))
+
+
+def _item_bytes(facts: Facts) -> int:
+    """Bytes of a cached value: the activations' type, which is that of most norms as stored."""
+    seen = facts.survey
+    norms = [p.dtype for p in seen.patterns if p.path.stack == seen.stack and "norm" in p.path.last]
+    stored = set(norms) or {pattern.dtype for pattern in seen.patterns}
+    return 4 if "F32" in stored and not stored & {"BF16", "F16"} else 2

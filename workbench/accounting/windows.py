@@ -1,0 +1,57 @@
+"""Which layers attend to a window of the last tokens only, and how wide it is: the config's many ways."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.checkpoint.model_config import as_int, ints
+
+WIDTHS = ("sliding_window", "sliding_window_size", "attention_window_size", "window_size")
+PATTERNS = ("sliding_window_pattern", "sliding_window_layers", "hybrid_layer_pattern")
+
+
+def window_of(text: Mapping[str, Any], index: int) -> int | None:
+    """Tokens that layer `index` looks back at, or None for all of them.
+
+    A width alone is not enough: some configurations carry one that no layer uses.
+    """
+    chunk = as_int(text.get("attention_chunk_size"))
+    kind = _listed(text.get("layer_types"), index)
+    if isinstance(kind, str):
+        return chunk if "chunked" in kind else _width(text) if "sliding" in kind else None
+    if chunk:
+        rope = as_int(_listed(text.get("no_rope_layers"), index))
+        return chunk if ((index + 1) % 4 if rope is None else rope) else None
+    return _width(text) if _slides(text, index) else None
+
+
+def unknown_window(text: Mapping[str, Any], index: int) -> bool:
+    """Whether the config hints at a window for this layer that `window_of` cannot pin down."""
+    kind = _listed(text.get("layer_types"), index)
+    if isinstance(kind, str):
+        return "sliding" in kind and _width(text) is None
+    switched_off = text.get("use_sliding_window") is False
+    return _width(text) is not None and not switched_off and not any(key in text for key in PATTERNS)
+
+
+def _width(text: Mapping[str, Any]) -> int | None:
+    return next((value for key in WIDTHS if (value := as_int(text.get(key))) and value > 0), None)
+
+
+def _slides(text: Mapping[str, Any], index: int) -> bool:
+    pattern = text.get("sliding_window_pattern")
+    every = as_int(pattern)
+    if every is not None:
+        return every > 0 and (index + 1) % every != 0
+    if isinstance(pattern, str) and pattern:
+        return pattern[index % len(pattern)] == "L"
+    if isinstance(pattern, list) and pattern:
+        return bool(pattern[index % len(pattern)])
+    if "sliding_window_layers" in text:
+        return index in set(ints(text.get("sliding_window_layers")))
+    if "hybrid_layer_pattern" in text:
+        return as_int(_listed(text["hybrid_layer_pattern"], index)) == 1
+    return "attention_window_size" in text and "block_types" in text
+
+
+def _listed(value: Any, index: int) -> Any:
+    return value[index] if isinstance(value, list) and index < len(value) else None
