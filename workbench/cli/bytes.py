@@ -8,6 +8,7 @@ from workbench.checkpoint.checkpoint import Checkpoint, State
 from workbench.cli import console, options
 from workbench.escape import visible
 from workbench.exits import ExitCode
+from workbench.ledger.words import gb
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -69,9 +70,9 @@ def _lines(checkpoint: Checkpoint, count: Count) -> list[str]:
         (
             LETTERS.get(role, ""),
             str(role),
-            console.gb(totals.on_disk),
-            console.gb(totals.resident),
-            console.gb(totals.per_token),
+            gb(totals.on_disk),
+            gb(totals.resident),
+            gb(totals.per_token),
         )
         for role, totals in count.by_role.items()
     ]
@@ -79,9 +80,9 @@ def _lines(checkpoint: Checkpoint, count: Count) -> list[str]:
         (
             "",
             "total",
-            console.gb(count.disk_bytes),
-            console.gb(count.resident_bytes),
-            console.gb(count.weight_bytes) if count.refusal is None else "-",
+            gb(count.disk_bytes),
+            gb(count.resident_bytes),
+            gb(count.weight_bytes) if count.refusal is None else "-",
         )
     )
     experts = f", experts {count.experts_per_token} of {count.experts}" if count.experts else ""
@@ -91,12 +92,10 @@ def _lines(checkpoint: Checkpoint, count: Count) -> list[str]:
         f"{' (' + visible(checkpoint.reason) + ')' if checkpoint.reason else ''}",
         f"{count.runtime}, batch 1, {tied} embedding{experts}",
         "",
-        console.table(("", "role", "on disk GB", "resident GB", "per token GB"), rows, right="<<>>>"),
+        console.table(("", "role", "on disk", "resident", "per token"), rows, right="<<>>>"),
         "",
         f"look-up rows    {count.lookup_bytes:,} bytes a token, not in the ceiling",
-        f"seed rule       {console.gb(count.seed.weight_bytes)} GB per token, taken literally",
+        f"seed rule       {gb(count.seed.weight_bytes)} per token, taken literally",
     ]
-    lines += [
-        f"not counted     {visible(s.name)} ({console.gb(s.bytes)} GB): {s.why}" for s in checkpoint.skipped
-    ]
+    lines += [f"not counted     {visible(s.name)} ({gb(s.bytes)}): {s.why}" for s in checkpoint.skipped]
     return lines

@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the two accounts by role; with --bandwidth also both predictions."""
-    from workbench.ledger.words import rate
+    from workbench.ledger.words import gb, rate
     from workbench.prediction.ceiling import ceiling_tps
 
     sides = [options.counted(name, args.models) for name in (args.left, args.right)]
@@ -46,17 +46,17 @@ def run(args: argparse.Namespace) -> int:
     rows: list[tuple[str, ...]] = [
         (
             str(one.role),
-            console.gb(one.left_bytes),
-            console.gb(one.right_bytes),
+            gb(one.left_bytes),
+            gb(one.right_bytes),
             _ratio(one.left_bytes, one.right_bytes),
         )
         for one in differences
     ]
     totals = left_count.weight_bytes, right_count.weight_bytes
-    rows.append(("total", console.gb(totals[0]), console.gb(totals[1]), _ratio(*totals)))
+    rows.append(("total", gb(totals[0]), gb(totals[1]), _ratio(*totals)))
     if predictions is not None and figure is not None:
         rows.append((f"ceiling tok/s, {figure.name}", *map(rate, predictions), _ratio(*predictions)))
-    headers = ("per token GB", visible(left.name, 40), visible(right.name, 40), "right / left")
+    headers = ("per token", visible(left.name, 40), visible(right.name, 40), "right / left")
     console.out(console.table(headers, rows, right="<>>>"))
     return 0
 

@@ -51,9 +51,3 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: str =
         for row in cells
     ]
     return "\n".join(lines)
-
-
-def gb(nbytes: float) -> str:
-    """Bytes as GB (10^9), with enough digits to tell small checkpoints apart."""
-    value = nbytes / 1e9
-    return f"{value:.3f}" if value < 100 else f"{value:.1f}"

@@ -4,6 +4,7 @@ import argparse
 
 from workbench.cli import console, options
 from workbench.escape import visible
+from workbench.ledger.words import gb
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     rows = [
         (
             visible(entry.name, 60),
-            console.gb(entry.bytes) if entry.bytes is not None else "-",
+            gb(entry.bytes) if entry.bytes is not None else "-",
             visible(entry.architecture or "-", 24),
             entry.quantization or "-",
             str(entry.experts or "-"),
@@ -46,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         for entry in entries
     ]
     console.out(
-        console.table(("name", "GB", "architecture", "quantization", "experts", "state"), rows, right="<>")
+        console.table(
+            ("name", "on disk", "architecture", "quantization", "experts", "state"), rows, right="<>"
+        )
     )
     return 0

@@ -9,23 +9,25 @@ from functools import partial
 from pathlib import Path
 
 from workbench.cli import console, metering, options
-from workbench.cli.verdict_words import verdict_lines
+from workbench.cli.narrator import Narrator
+from workbench.cli.verdict_words import beside_lines, verdict_lines
 from workbench.errors import PowerError, PredictionMissingError, UsageError
 from workbench.ledger.record import Record
-from workbench.ledger.words import gb, gbps, rate
 from workbench.power.choice import Choice
-from workbench.prediction.ceiling import BandwidthFigure, ceiling_tps
+from workbench.prediction.ceiling import BandwidthFigure
 from workbench.prediction.parse import parse_predictions
 from workbench.protocol.headless import measured
-from workbench.protocol.plan import Plan, RunSettings, expected_seconds
-from workbench.protocol.run import Phase, Run
+from workbench.protocol.plan import Plan, RunSettings
 from workbench.protocol.steps import Measurement
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
-    """The options of a run: the prediction, the bandwidth, and how much is measured."""
+def add_run(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """The options of a run; `several` wants a prediction for each checkpoint."""
     parser.add_argument(
-        "--predict", metavar="TPS", help='your number: "143", "7 ms", or a class\'s "ana=120 bo=300"'
+        "--predict",
+        metavar="TPS",
+        action="append" if several else "store",
+        help='your number: "143", "7 ms", or a class\'s "ana=120 bo=300"',
     )
     parser.add_argument("--by", metavar="NAME", help="who predicts")
     options.add_bandwidth(parser, required=False)
@@ -97,7 +99,7 @@ def show(record: Record, *, as_json: bool, ledger: Path) -> None:
     if as_json:
         console.out(encode(record).decode())
         return
-    for line in verdict_lines(record):
+    for line in (*verdict_lines(record), *beside_lines(record, ledger)):
         console.out(line)
     console.say(f"recorded as {record.record_id} in {shown(ledger)}")
 
@@ -123,65 +125,6 @@ async def bandwidths(stated: BandwidthFigure | None, *, ledger: Path) -> tuple[B
 def command() -> tuple[str, ...]:
     """The command line as the stamp records it."""
     return ("workbench", *sys.argv[1:])
-
-
-class Narrator:
-    """Says on stderr what the run is doing: a line a phase, and on a terminal the live rate."""
-
-    def __init__(self, plan: Plan, predictions: Sequence[tuple[str, float]]) -> None:
-        self._plan = plan
-        self._predictions = predictions
-        self._phase: Phase | None = None
-        self._notices = 0
-        self._live = sys.stderr.isatty()
-
-    def __call__(self, run: Run) -> None:
-        """Say what is new in `run`."""
-        for notice in run.notices[self._notices :]:
-            self._end_line()
-            console.say(f"note: {notice}")
-        self._notices = len(run.notices)
-        if run.phase is not self._phase:
-            self._phase = run.phase
-            self._end_line()
-            if run.phase is Phase.LOCKED:
-                _say_lock(self._plan, self._predictions)
-            elif run.phase is Phase.PREFILL:
-                console.say(f"measure: repeat {(run.repeat_index or 0) + 1} of {self._plan.settings.repeats}")
-            elif words := _WORDS.get(run.phase):
-                console.say(words)
-        if self._live and run.now is not None and run.now.tps_mean is not None:
-            index = (run.repeat_index or 0) + 1
-            sys.stderr.write(
-                f"\r  repeat {index}: {run.now.tokens} tokens, {rate(run.now.tps_mean)} tok/s\x1b[K"
-            )
-            sys.stderr.flush()
-
-    def _end_line(self) -> None:
-        if self._live:
-            sys.stderr.write("\r\x1b[K")
-
-
-_WORDS = {
-    Phase.STARTING: "stamp: starting the worker",
-    Phase.LOADING: "loading the model",
-    Phase.WARMING: "warm up: these tokens are thrown away",
-    Phase.IDLE: "energy: idle with the model loaded",
-    Phase.ENERGY: "energy: decoding for the window",
-}
-
-
-def _say_lock(plan: Plan, predictions: Sequence[tuple[str, float]]) -> None:
-    numbers = (f"{name} {rate(tps)} tok/s".strip() for name, tps in predictions)
-    console.say(f"predict: {', '.join(numbers)}")
-    console.say(f"  a token reads {gb(plan.weight_bytes)} by the rule {plan.rule}")
-    for figure in plan.bandwidths:
-        ceiling = ceiling_tps(figure.gbps, plan.weight_bytes)
-        console.say(
-            f"  ceiling {rate(ceiling)} tok/s at {gbps(figure.gbps)} ({figure.kind}: {figure.source})"
-        )
-    seconds = expected_seconds(plan, predictions[0][1])
-    console.say(f"  expect about {seconds:.0f} s of decoding by your number")
 
 
 def drive(

@@ -1,6 +1,7 @@
 """A record's outcome in lines of plain text: measured, predicted, fractions, verdict and its reasons."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from workbench.escape import visible
 from workbench.ledger.record import Record
@@ -39,3 +40,22 @@ def _spread(record: Record) -> str:
     if len(record.repeats_tps) < 2:
         return ""
     return f" (repeats {', '.join(rate(tps) for tps in record.repeats_tps)})"
+
+
+def beside_lines(record: Record, ledger: Path) -> Iterator[str]:
+    """Rows to set the fraction beside: the source documents' office machine and this ledger's own."""
+    from workbench.analysis.reference import ledger_beside, office_beside
+    from workbench.ledger.table import load
+
+    if not record.weight_bytes_per_token:
+        return
+    table = load(ledger)
+    rows = [
+        *office_beside(record.weight_bytes_per_token, bool(record.experts)),
+        *ledger_beside(table.rows, record.weight_bytes_per_token, table.discarded, but=record.record_id),
+    ]
+    if rows:
+        yield "  beside"
+    for row in rows:
+        model = f"{visible(row.model, 40)} ({gb(row.weight_bytes)} a token)"
+        yield f"  {percent(row.fraction):>7} of {row.of}: {model}, {visible(row.machine, 40)}, {row.date}"

@@ -1,0 +1,69 @@
+"""`workbench audit --json`: the bytes group, every tensor with its rule, and the witness beside it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.accounting.compare import against_seed
+from workbench.accounting.count import Count
+from workbench.checkpoint.checkpoint import Checkpoint
+from workbench.cli.audit import CONTEXTS
+from workbench.cli.bytes import fields as bytes_json
+from workbench.prediction.ceiling import BandwidthFigure, ceiling_tps
+from workbench.witness.agreement import Agreement
+from workbench.worker.messages import Damaged
+
+
+def fields(
+    checkpoint: Checkpoint,
+    count: Count,
+    agreements: Sequence[Agreement],
+    proof: Sequence[Damaged] | None,
+    figure: BandwidthFigure | None,
+) -> dict[str, Any]:
+    """One object; `witness_bytes_per_token` is null where nothing was witnessed."""
+    from msgspec import to_builtins
+
+    from workbench.protocol.witnessing import as_recorded
+
+    witnesses = [to_builtins(as_recorded(agreement)) for agreement in agreements]
+    return {
+        **bytes_json(checkpoint, count),
+        "witness_bytes_per_token": witnesses[0]["bytes_per_token"] if witnesses else None,
+        **({"witness": witnesses[0]} if witnesses else {}),
+        "witness_at_contexts": witnesses,
+        "tensors": [
+            {
+                "name": row.name,
+                "dtype": row.dtype,
+                "shape": list(row.shape),
+                "bytes": row.disk_bytes,
+                "resident_bytes": row.resident_bytes,
+                "weight_bytes": row.weight_bytes,
+                "lookup_bytes": row.lookup_bytes,
+                "role": str(row.role),
+                "share": str(row.share),
+                "rule": row.rule,
+            }
+            for row in count.rows
+        ],
+        "seed_rule_differs": {
+            str(one.role): {"bytes": one.difference_bytes, "rules": list(one.rules)}
+            for one in against_seed(count)
+        },
+        "context": [_at(count, tokens, figure) for tokens in CONTEXTS],
+        "proof": None if proof is None else [to_builtins(one) for one in proof],
+    }
+
+
+def _at(count: Count, tokens: int, figure: BandwidthFigure | None) -> dict[str, Any]:
+    added = count.context.at(tokens)
+    total = count.weight_bytes + added.total_bytes
+    return {
+        "tokens": tokens,
+        "read_bytes": added.read_bytes,
+        "written_bytes": added.written_bytes,
+        "stored_bytes": added.stored_bytes,
+        "indexer_weight_bytes": added.indexer_weight_bytes,
+        "rows": {str(row.kind): row.read_bytes for row in added.rows},
+        "ceiling_tps": None if figure is None or not total else ceiling_tps(figure.gbps, total),
+    }

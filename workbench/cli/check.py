@@ -1,0 +1,65 @@
+"""Judge a number somebody shows you: a README, a post, a benchmark. The first check on any decode number.
+
+Nothing runs. The fraction says whether the claim fits on the bus that it names; with --record it is kept,
+marked as external.
+"""
+
+import argparse
+
+from workbench.cli import console, options
+from workbench.exits import ExitCode
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    options.add_checkpoint(parser)
+    parser.add_argument(
+        "--measured", type=float, required=True, metavar="TPS", help="the number you were shown"
+    )
+    options.add_bandwidth(parser, required=True)
+    parser.add_argument("--by", metavar="NAME", help="who says so, and where")
+    parser.add_argument("--device", metavar="NAME", help="the machine that it is said of")
+    parser.add_argument("--runtime", default="unknown", metavar="NAME", help="mlx-lm, llama.cpp, ...")
+    parser.add_argument("--batch", type=int, default=1, metavar="N", help="sequences at once (1)")
+    parser.add_argument("--draft-model", metavar="NAME", help="the draft model, if it was speculative")
+    parser.add_argument("--record", action="store_true", help="keep it in the ledger, as external")
+    options.add_rule(parser)
+    options.add_ledger(parser)
+    options.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the verdict; exit code 1 where the validator flags the number."""
+    from msgspec.json import encode
+
+    from workbench.analysis.check import check
+    from workbench.analysis.excess import alternatives
+    from workbench.cli.verdict_words import beside_lines, verdict_lines
+    from workbench.ledger.store import append
+    from workbench.protocol.accounts import bytes_fields, figure_fields, model_fields
+    from workbench.protocol.plan import Plan
+
+    checkpoint, count = options.counted(args.checkpoint, args.models)
+    options.require_countable(checkpoint, count)
+    figure = options.figure(args)
+    assert figure is not None  # the option is required
+    plan = Plan(checkpoint=checkpoint, count=count, bandwidths=(figure,), rule=args.rule)
+    record = check(
+        model_fields(checkpoint) | bytes_fields(plan) | figure_fields(plan),
+        args.measured,
+        alternatives=alternatives(count),
+        measured_by=args.by,
+        device=args.device,
+        runtime=args.runtime,
+        batch=args.batch,
+        draft_model=args.draft_model,
+    )
+    ledger = options.ledger_path(args.ledger)
+    if args.record:
+        record = append(ledger, record)
+    if args.json:
+        console.out(encode(record).decode())
+    else:
+        for line in (*verdict_lines(record), *beside_lines(record, ledger)):
+            console.out(line)
+    return ExitCode.FLAGGED if record.verdict == "counting error" else ExitCode.OK
