@@ -6,7 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from tests.checkpoints import in_memory
 from tests.protocol.stage import checkpoint, count, plan
+from workbench.accounting import engine
+from workbench.accounting.context import Cache, CacheKind, Context
 from workbench.accounting.count import AppliedOverride
 from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Finding
@@ -129,3 +132,37 @@ def test_the_request_is_the_settings_word_for_word():
     assert (request.prompt_tokens, request.max_tokens, request.repeats) == (7, 9, 4)
     assert (request.seed, request.warm_until_stable, request.text) == (3, True, True)
     assert request.path == "/nowhere/tiny"
+
+
+def test_the_context_is_counted_after_the_prompt_and_at_the_last_token():
+    cached = count(context=Context((Cache(CacheKind.FULL, layers=2, items=128),)))
+    fields = bytes_fields(plan(count=cached, settings=RunSettings(prompt_tokens=209, max_tokens=200)))
+    assert fields["context_bytes_per_token_start"] == 2 * 128 * 2 * 209
+    assert fields["context_bytes_per_token_end"] == 2 * 128 * 2 * 409
+    needed = plan(count=cached, settings=RunSettings(prompt_tokens=209, max_tokens=200)).needed_bytes
+    assert needed == 4_000_000 + 2 * 128 * 2 * 409
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mlx-Qwen3.5-0.8B-4bit",
+        "mlx-Qwen3.5-2B-4bit",
+        "mlx-Qwen3.5-4B-4bit",
+        "mlx-Qwen3.5-9B-4bit",
+        "mlx-Qwen3.5-27B-4bit",
+        "mlx-Qwen3.5-35B-A3B-4bit",
+        "mlx-Llama-3.2-1B-Instruct-4bit",
+    ],
+)
+def test_on_the_source_documents_own_checkpoints_every_field_is_theirs(name):
+    published = in_memory(name)
+    counted = engine.count(published)
+    fields = bytes_fields(Plan(published, counted))
+    assert fields["weight_bytes_total"] == counted.seed.total_bytes
+    assert fields["weight_bytes_vision"] == counted.seed.vision_bytes
+    assert fields["weight_bytes_embed"] == counted.seed.embedding_bytes
+    assert fields["weight_bytes_experts"] == counted.seed.expert_bytes
+    assert fields["weight_bytes_per_token"] == counted.seed.weight_bytes
+    assert fields["tied_embeddings"] == counted.seed.tied
+    assert (fields["weight_bytes_draft"], fields["weight_bytes_other_skipped"]) == (0, 0)

@@ -6,9 +6,10 @@ import math
 import time
 from dataclasses import replace
 
+import msgspec
 import pytest
 
-from tests.protocol.stage import Die, Hang, checkpoint, count, plan, repeat, story
+from tests.protocol.stage import STAMP, Die, Hang, checkpoint, count, plan, repeat, story
 from workbench.checkpoint.checkpoint import Finding, State
 from workbench.errors import (
     CheckpointError,
@@ -63,6 +64,9 @@ async def test_nothing_reaches_the_worker_before_the_prediction_is_on_disk(stage
     await run_of(stage.make())
     order = [what for what, _ in stage.events]
     assert order.index("spawn") < order.index("locked") < order.index("send")
+    assert (
+        order[: order.index("send")].count("locked") == 2
+    )  # the prediction, then the conditions at the start
     assert ("said", "Loading") in stage.events[order.index("send") :]
 
 
@@ -305,7 +309,6 @@ async def test_everything_a_record_must_say_is_there(stage):
         *("revision", "config_sha256", "quantization", "bus_bytes_per_token", "overrides", "fit_estimate"),
         *("kv_bits", "kv_group_size", "max_kv_size", "draft_model", "ui_hz"),
         *("achieved_gbps", "kernels", "threads", "method", "measured_by"),
-        *("context_bytes_per_token_start", "context_bytes_per_token_end"),
     }
     null = {name for name in Record.__struct_fields__ if getattr(record, name) is None}
     assert null <= may_be_null
@@ -342,6 +345,8 @@ async def test_all_bytes_counted_on_purpose_are_flagged_when_they_exceed_the_bus
     assert record.fractions[0].value == pytest.approx(100 / 90)
     assert record.verdict == "counting error"
     assert "vision tower counted" in record.excess_explained_by
+    by_count = next(f.value for f in record.fractions if f.of == "spec 0.45 GB/s, count")
+    assert by_count == pytest.approx(100 / 112.5)
 
 
 async def test_the_graph_in_force_decides_the_bytes(stage):
@@ -409,6 +414,25 @@ async def test_a_fault_of_our_own_still_leaves_a_record(stage, monkeypatch):
     (record,) = ledger_of(stage)
     assert record.status == "failed"
     assert "ZeroDivisionError" in record.reason
+
+
+@pytest.mark.parametrize(("passes", "expected"), [(1, "cold"), (3, "warm")])
+async def test_on_cuda_the_warm_up_lasts_until_it_is_stable(stage, passes, expected):
+    said = [m.Warmed(passes=passes, tokens=2) if isinstance(one, m.Warmed) else one for one in story()]
+    measurement = stage.make(script=said)
+    cuda = msgspec.structs.replace(STAMP, backend="cuda", device="NVIDIA H200")
+
+    async def spawn(job):
+        worker = await stage.spawn(job)
+        worker.ready = m.Ready(stamp=cuda, pid=worker.pid)
+        return worker
+
+    measurement._spawn = spawn
+    record = await run_of(measurement)
+    assert stage.workers[0].request.warm_until_stable
+    assert record.kernel_cache == expected
+    await run_of(stage.make())
+    assert not stage.workers[1].request.warm_until_stable
 
 
 async def test_an_energy_pass_without_a_source_is_not_waited_for(stage):

@@ -71,8 +71,18 @@ def bytes_fields(plan: Plan) -> dict[str, Any]:
         "in_force": plan.in_force,
         "weight_bytes_per_token_without_overrides": count.weight_bytes if untouched is None else untouched,
         "rule_version": count.rule_version,
+        **context_fields(plan),
         "overrides": [_override_fields(override) for override in count.overrides] or None,
         "warnings": warnings(plan.checkpoint, count),
+    }
+
+
+def context_fields(plan: Plan) -> dict[str, int]:
+    """Bytes that a step reads of KV cache and recurrent state: after the prompt, and at the last token."""
+    context = plan.count.context
+    return {
+        "context_bytes_per_token_start": context.at(plan.settings.prompt_tokens).read_bytes,
+        "context_bytes_per_token_end": context.at(plan.end_tokens).read_bytes,
     }
 
 

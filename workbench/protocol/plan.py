@@ -100,7 +100,7 @@ class Plan:
     @property
     def needed_bytes(self) -> int:
         """What the run needs in memory: the resident weights and the context at its end."""
-        return self.count.resident_bytes
+        return self.count.resident_bytes + self.count.context.at(self.end_tokens).stored_bytes
 
     @property
     def end_tokens(self) -> int:
@@ -143,7 +143,8 @@ def require_runnable(plan: Plan) -> None:
             "Choose a safetensors checkpoint of the same model.",
             code="checkpoint_not_loadable",
         )
-    if count.refusal is not None:
+    # A refusal stays in an overridden count: whoever named its tensors with a reason answers for them.
+    if count.refusal is not None and not any(override.tensors for override in count.overrides):
         raise CheckpointError(
             f"{checkpoint.name} has no honest count: {count.refusal.message}",
             "Run `workbench audit` on it and correct the tensors with an override file.",

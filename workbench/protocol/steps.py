@@ -234,9 +234,8 @@ class Measurement:
     async def _follow(self, worker: WorkerProcess) -> None:
         """Send the request, with the lock and the conditions at the start on disk, and fold what comes."""
         assert self._reports is not None
-        on_cuda = self.run.stamp is not None and self.run.stamp.backend == "cuda"
         await self._awake.hold(worker.pid)
-        await self._watch.begin(worker.pid, gpu=on_cuda)
+        await self._watch.begin(worker.pid, gpu=self._on_cuda)
         self._dossier.write(self.run, self._watch.fields)
         if self._cancelled is not None:
             return
@@ -269,9 +268,19 @@ class Measurement:
             self._ended.set()
 
     def _request(self) -> DecodeRequest:
-        """The plan's request; without anything to measure energy with, no time is spent on an energy pass."""
+        """The plan's request, as this machine needs it.
+
+        CUDA goes on compiling kernels after 8 tokens, so there the warm-up lasts until it is stable. Without
+        anything to measure energy with, no time is spent on an energy pass.
+        """
         request = self.plan.decode_request
+        if self._on_cuda:
+            request = revised(request, warm_until_stable=True)
         return request if self.energy.possible else revised(request, energy_min_s=0.0, idle_s=0.0)
+
+    @property
+    def _on_cuda(self) -> bool:
+        return self.run.stamp is not None and self.run.stamp.backend == "cuda"
 
     def _warn_of_memory(self, worker_pid: int) -> None:
         stamp = self.run.stamp
