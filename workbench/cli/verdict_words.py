@@ -28,7 +28,7 @@ def verdict_lines(record: Record) -> Iterator[str]:
     for fraction in record.fractions:
         ceiling = f" ({rate(tps_of[fraction.of])} tok/s)" if fraction.of in tps_of else ""
         yield f"  {percent(fraction.value):>7} of {fraction.of}{ceiling}"
-    for reason in (*record.verdict_reasons, *record.excess_explained_by):
+    for reason in record.verdict_reasons:
         yield f"  - {reason}"
     if record.reason:
         yield f"  - {record.reason}"
