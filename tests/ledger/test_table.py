@@ -6,6 +6,7 @@ from tests.analysis.office import office_record
 from tests.ledger.builders import a_record
 from workbench.analysis.verdict import judged
 from workbench.errors import LedgerError, UsageError
+from workbench.ledger import table
 from workbench.ledger.query import Query, parse_query, select
 from workbench.ledger.store import append, append_line
 from workbench.ledger.table import HEADERS, cells, load, record_of, row_of
@@ -21,8 +22,24 @@ def ledger(tmp_path, monkeypatch):
     return path
 
 
-def ids(table, text):
-    return [row.record_id for row in select(table, parse_query(text))]
+@pytest.fixture
+def long_ledger(ledger, monkeypatch):
+    """Every ledger counts as long enough to keep its rows; returns what was read line by line."""
+    monkeypatch.setattr(table, "WORTH_KEEPING_BYTES", 0)
+    read_lines = []
+    real_lines = table.lines_of
+
+    def counted(*where):
+        for line in real_lines(*where):
+            read_lines.append(line.number)
+            yield line
+
+    monkeypatch.setattr(table, "lines_of", counted)
+    return read_lines
+
+
+def ids(loaded, text):
+    return [row.record_id for row in select(loaded, parse_query(text))]
 
 
 def test_a_row_shows_the_pieces_and_the_verdict(ledger):
@@ -109,3 +126,64 @@ def test_a_filter_that_there_is_not_is_said(text):
 def test_an_empty_query_matches_everything():
     assert parse_query("  ").is_empty
     assert not Query(model="9b").is_empty
+
+
+# --- rows that are kept ---
+
+
+def shown(found):
+    return [cells(row, found.discarded) for row in found.rows], list(found.damaged)
+
+
+def test_rows_that_were_read_once_are_not_read_again(ledger, long_ledger, tmp_path):
+    with ledger.open("ab") as stream:
+        stream.write(b"oops\n")
+    first = load(ledger)
+    assert long_ledger == [1, 2, 3, 4]
+    append(ledger, a_record(9))
+    long_ledger.clear()
+    second = load(ledger)
+    assert long_ledger == [5]
+    assert shown(second)[0][:3] == shown(first)[0]
+    assert second.damaged == first.damaged == [(4, first.damaged[0][1])]
+    assert [row.offset for row in second.rows][:3] == [row.offset for row in first.rows]
+    assert record_of(ledger, second.rows[1]).record_id == "run-1"
+    assert [place.parent.name for place in tmp_path.rglob("rows-*.msgpack")] == ["ledger-rows"]
+
+
+def test_a_torn_last_line_is_read_again_and_counted_once(ledger, long_ledger):
+    whole = ledger.read_bytes()
+    ledger.write_bytes(whole + whole[:50])
+    assert [number for number, _ in load(ledger).damaged] == [4]
+    assert [number for number, _ in load(ledger).damaged] == [4]
+    append(ledger, a_record(9))
+    found = load(ledger)
+    assert len(found.rows) == 4
+    assert [number for number, _ in found.damaged] == [4]
+
+
+@pytest.mark.parametrize("harm", ["exchanged", "shortened", "cut", "garbage", "gone"])
+def test_kept_rows_that_do_not_fit_are_not_used(ledger, long_ledger, tmp_path, harm):
+    expected = shown(load(ledger))
+    [kept] = tmp_path.rglob("rows-*.msgpack")
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    match harm:
+        case "exchanged":
+            ledger.write_bytes(b"".join(reversed(lines)))
+            expected = expected[0][::-1], expected[1]
+        case "shortened":
+            ledger.write_bytes(lines[0])
+            expected = expected[0][:1], expected[1]
+        case "cut":
+            kept.write_bytes(kept.read_bytes()[:-20])
+        case "garbage":
+            kept.write_bytes(b"\xff" * 100)
+        case "gone":
+            kept.unlink()
+    assert shown(load(ledger)) == expected
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing(ledger, long_ledger, tmp_path):
+    folder = tmp_path / "file"
+    folder.write_text("not a folder")
+    assert len(load(ledger, folder).rows) == 3

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from workbench.analysis.least_squares import Point
 from workbench.analysis.rates import plausible_tps
-from workbench.ledger.table import Row
+from workbench.ledger.row import Row
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind, ceiling_tps, fraction
 
 SPEC = BandwidthFigure(819, BandwidthKind.SPEC, "Apple, M3 Ultra")

@@ -12,7 +12,8 @@ import msgspec
 
 from workbench.escape import visible
 from workbench.ledger.record import Record
-from workbench.ledger.table import HEADERS, RIGHT_ALIGNED, Row, cells
+from workbench.ledger.row import Row
+from workbench.ledger.table import HEADERS, RIGHT_ALIGNED, cells
 
 NOT_IN_CSV = frozenset({"token_times_ns"})
 """Too long for a cell; json has it."""

@@ -24,17 +24,19 @@ class Line(NamedTuple):
     ended: bool
 
 
-def lines_of(path: Path) -> Iterator[Line]:
+def lines_of(path: Path, offset: int = 0, number: int = 0) -> Iterator[Line]:
     """The lines of a ledger in file order; a ledger that does not exist yet has none.
 
-    Raises `LedgerError` when the file cannot be opened or is no regular file.
+    Begins at `offset` bytes, where the line after line `number` begins. Raises `LedgerError` when the file
+    cannot be opened or is no regular file.
     """
     try:
         stream = open_ledger(path)
     except FileNotFoundError:
         return
     with stream:
-        yield from _lines(stream, path)
+        stream.seek(offset)
+        yield from _lines(stream, path, offset, number)
 
 
 def open_ledger(path: Path) -> BinaryIO:
@@ -68,8 +70,7 @@ def line_at(path: Path, offset: int) -> bytes:
         raise unreadable(path, error) from error
 
 
-def _lines(stream: BinaryIO, path: Path) -> Iterator[Line]:
-    number = offset = 0
+def _lines(stream: BinaryIO, path: Path, offset: int, number: int) -> Iterator[Line]:
     try:
         while raw := stream.readline(LONGEST_LINE_BYTES):
             number += 1

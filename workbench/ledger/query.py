@@ -10,7 +10,8 @@ from typing import Any
 
 from workbench.errors import UsageError
 from workbench.escape import visible
-from workbench.ledger.table import Row, Table
+from workbench.ledger.row import Row
+from workbench.ledger.table import Table
 
 NOT_SHOWN = "discarding"
 """Corrections are shown at what they correct, not as rows of their own."""

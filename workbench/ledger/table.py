@@ -14,62 +14,13 @@ from msgspec.structs import force_setattr
 
 from workbench.errors import LedgerError
 from workbench.ledger.corrections import discarded
-from workbench.ledger.lines import lines_of
+from workbench.ledger.lines import Line, lines_of
 from workbench.ledger.record import Record
+from workbench.ledger.row import Row, RowQuantization
+from workbench.ledger.row_cache import WORTH_KEEPING_BYTES, Extent, keep_rows, read_rows
 from workbench.ledger.store import UNDECODABLE, decode, read_at
 from workbench.ledger.words import percent, rate
-from workbench.prediction.ceiling import fraction
-
-
-class RowQuantization(msgspec.Struct, frozen=True, gc=False):
-    """The bits of a row's weights."""
-
-    bits: float | None = None
-
-
-class Row(msgspec.Struct, frozen=True, gc=False):
-    """What a table shows of a record. Names and units are the record's; `offset` is its line's place."""
-
-    record_id: str
-    experiment: str
-    status: str
-    run_group_id: str | None = None
-    discards: str | None = None
-    reason: str | None = None
-    date: str | None = None
-    alias: str | None = None
-    device: str | None = None
-    model: str | None = None
-    quantization: RowQuantization | None = None
-    rule: str | None = None
-    weight_bytes_per_token: int | None = None
-    predicted_tps_human: float | None = None
-    predicted_decode_tps: float | None = None
-    bandwidth_gbps: float | None = None
-    bandwidth_kind: str | None = None
-    generation_tps: float | None = None
-    achieved_gbps: float | None = None
-    verdict: str | None = None
-    offset: int = 0
-
-    @property
-    def machine(self) -> str:
-        """The alias, else the chip's name."""
-        return self.alias or self.device or "unnamed"
-
-    @property
-    def denominator(self) -> str:
-        """The principal bandwidth figure's name, for example `spec 819 GB/s`."""
-        if self.bandwidth_gbps is None:
-            return "no bandwidth figure"
-        return f"{self.bandwidth_kind or 'stated'} {self.bandwidth_gbps:g} GB/s"
-
-    @property
-    def fraction(self) -> float | None:
-        """Measured / the principal ceiling; None where either is missing."""
-        if not self.generation_tps or not self.predicted_decode_tps:
-            return None
-        return fraction(self.generation_tps, self.predicted_decode_tps)
+from workbench.locations import cache_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,29 +37,40 @@ HEADERS = ("date", "machine", "model", "bits", "GB/token", "said", "tok/s", "of 
 RIGHT_ALIGNED = frozenset({"bits", "GB/token", "said", "tok/s", "of ceiling"})
 
 
-def load(path: Path) -> Table:
-    """Every line of a ledger as a row: 100,000 records take about half a second and 60 MB.
+def load(path: Path, keep: Path | None = None) -> Table:
+    """Every line of a ledger as a row: 100,000 records take well under a second and 100 MB.
 
-    Raises `LedgerError` when the file cannot be read; damaged lines are listed, not raised.
+    `keep` is the folder where the rows of a long ledger are kept once they were read (`row_cache`; default:
+    below the user's cache). Raises `LedgerError` when the file cannot be read; damaged lines are listed, not
+    raised.
     """
-    rows: list[Row] = []
-    damaged: list[tuple[int, str]] = []
     texts: dict[str, str] = {}
-    with _no_collector():
-        for line in lines_of(path):
-            try:
-                row = _DECODER.decode(line.raw or b"")
-                force_setattr(row, "offset", line.offset)
-            except UNDECODABLE:
-                if line.raw is not None and not line.raw.strip():
-                    continue
-                try:
-                    row = row_of(decode(line), line.offset)
-                except LedgerError as error:
-                    damaged.append((line.number, error.message))
-                    continue
+    rows: list[Row] = []
+
+    def take(some: Sequence[Row]) -> None:
+        for row in some:
             _share_texts(row, texts)
-            rows.append(row)
+        rows.extend(some)
+
+    is_long = path.is_file() and path.stat().st_size > WORTH_KEEPING_BYTES
+    folder = (keep or cache_dir() / "ledger-rows") if is_long else None
+    with _no_collector():
+        kept = read_rows(path, folder, take) if folder is not None else Extent()
+        if kept.end == 0:
+            rows.clear()
+        damaged = list(kept.damaged)
+        end, number, sound, odd = kept.end, kept.lines, len(rows), len(damaged)
+        for line in lines_of(path, kept.end, kept.lines):
+            found = _row_or_why(line)
+            if isinstance(found, str):
+                damaged.append((line.number, found))
+            elif found is not None:
+                take((found,))
+            if line.ended and line.raw is not None:
+                end, number = line.offset + len(line.raw) + 1, line.number
+                sound, odd = len(rows), len(damaged)
+        if folder is not None and end - kept.end > WORTH_KEEPING_BYTES:
+            keep_rows(path, folder, Extent(end, number, tuple(damaged[:odd])), rows[:sound])
     return Table(rows, damaged, discarded(rows))
 
 
@@ -168,6 +130,21 @@ def _share_texts(row: Row, texts: dict[str, str]) -> None:
         text = getattr(row, name)
         if text is not None:
             force_setattr(row, name, texts.setdefault(text, text))
+
+
+def _row_or_why(line: Line) -> Row | str | None:
+    """A line's row, why it has none, or nothing for a blank line."""
+    try:
+        row = _DECODER.decode(line.raw or b"")
+    except UNDECODABLE:
+        if line.raw is not None and not line.raw.strip():
+            return None
+        try:
+            return row_of(decode(line), line.offset)
+        except LedgerError as error:
+            return error.message
+    force_setattr(row, "offset", line.offset)
+    return row
 
 
 @contextmanager
