@@ -248,3 +248,12 @@ def test_an_unwritable_log_folder_does_not_stop_a_worker(home):
     home.mkdir()
     Path(home / "log").write_text("a file where the folder should be")
     assert isinstance(collect("stamp", StampRequest())[-1], Finished)
+
+
+async def test_a_worker_that_closes_its_pipe_and_lives_on_is_ended(monkeypatch, tmp_path):
+    code = "import os, time\nos.close(1)\nos.close(2)\ntime.sleep(60)"
+    monkeypatch.setattr(sys, "executable", stand_in(tmp_path, code))
+    worker = await Worker.start("stamp")
+    with pytest.raises(WorkerError, match="SIGTERM"):
+        await until(worker, Ready)
+    assert not psutil.pid_exists(worker.pid)

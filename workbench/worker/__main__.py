@@ -8,6 +8,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 import traceback
 from dataclasses import dataclass
 from types import FrameType
@@ -19,7 +20,7 @@ from workbench.errors import WorkbenchError, WorkerError
 from workbench.exits import ExitCode
 from workbench.locations import log_dir
 from workbench.worker import messages
-from workbench.worker.lifeline import Lifeline
+from workbench.worker.lifeline import EXIT_AFTER_S, Lifeline
 from workbench.worker.log import escaped, open_log
 from workbench.worker.messages import Failed, Finished, Ready, Request
 from workbench.worker.outlet import Outlet, Say
@@ -162,6 +163,11 @@ def _decoded(line: bytes, wanted: type[Request]) -> Request:
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
+    """SIGTERM: let `finally` blocks run, undisturbed by a second signal and for a short while only."""
+    signal.signal(number, signal.SIG_IGN)
+    last_word = threading.Timer(EXIT_AFTER_S, os._exit, (128 + number,))
+    last_word.daemon = True
+    last_word.start()
     raise SystemExit(128 + number)
 
 

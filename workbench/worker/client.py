@@ -96,7 +96,7 @@ class Worker:
         if not line.endswith(b"\n"):
             if self._stopping:
                 return None
-            raise self._death(await self._process.wait())
+            raise self._death(await self._ended())
         try:
             return _decoder.decode(line)
         except msgspec.MsgspecError as error:
@@ -114,6 +114,13 @@ class Worker:
             except TimeoutError:
                 _signal(self.pid, signal.SIGKILL)
         await self._process.wait()
+
+    async def _ended(self) -> int:
+        """The exit status, once nothing more can be read; a process that lives on without a pipe is ended."""
+        with suppress(TimeoutError):
+            return await asyncio.wait_for(self._process.wait(), GRACE_S)
+        await self.stop()
+        return await self._process.wait()
 
     async def _nonsense(self, said: str) -> WorkerError:
         await self.stop()
