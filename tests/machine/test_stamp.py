@@ -56,7 +56,7 @@ def test_the_date_is_utc_in_whole_seconds():
     assert made.date == "2026-09-15T10:11:12+00:00"
 
 
-def test_a_session_over_ssh_is_marked():
+def test_a_terminal_over_ssh_is_marked():
     assert compose(ULTRA, METAL, environ={"SSH_CONNECTION": "a b"}).ssh is True
     assert compose(ULTRA, METAL, environ={}).ssh is False
 
