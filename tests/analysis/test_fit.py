@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.analysis.office import BYTES, RATES, office_record
 from workbench.analysis.fit import FitRefusedError, Standing, estimate, fit, misfit
-from workbench.analysis.fit_groups import fits, group_of, points_of, why_left_out
+from workbench.analysis.fit_groups import estimate_for, fits, group_of, points_of, why_left_out
 from workbench.analysis.fit_words import HEADERS, office_sentences, outlier_row, rows, sentences
 from workbench.analysis.least_squares import Point, Weighting
 from workbench.analysis.reference import PUBLISHED_GBPS, PUBLISHED_OVERHEAD_S, office_points
@@ -267,3 +267,15 @@ def test_a_discarded_run_is_left_out_with_its_reason():
     [dense, _] = fits(records, discarded)
     assert len(dense.points) == 4
     assert dense.left_out == ((records[0].record_id, "discarded: wrong count"),)
+
+
+def test_a_new_checkpoint_is_estimated_by_its_own_groups_fit_only():
+    drafted = replace(
+        office_record("Qwen3.5-9B-4bit", status="interrupted"), model="new", generation_tps=None, rule="count"
+    )
+    guess = estimate_for(drafted, ladder(), {})
+    assert guess.low < 95.1 < guess.high
+    assert guess.fit_id == fits(ladder(), {})[0].fit.fit_id
+    assert estimate_for(replace(drafted, alias="music"), ladder(), {}) is None
+    assert estimate_for(drafted, ladder()[:1], {}) is None
+    assert estimate_for(replace(drafted, weight_bytes_per_token=None), ladder(), {}) is None

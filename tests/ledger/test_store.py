@@ -224,6 +224,12 @@ def test_a_record_is_read_again_at_its_place(ledger):
     assert read_at(ledger, offset) == second
 
 
+def test_token_times_can_be_left_where_they_are(ledger):
+    append(ledger, a_record(1, token_times_ns=[[5, 6]], generation_tps=95.1))
+    [record] = read(ledger, token_times=False).records
+    assert (record.token_times_ns, record.generation_tps) == (None, 95.1)
+
+
 # --- when the ledger does not take the record ---
 
 

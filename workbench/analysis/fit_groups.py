@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.analysis.counting_error import COUNTING_RULES
-from workbench.analysis.fit import Fit, FitRefusedError, fit
+from workbench.analysis.fit import Fit, FitRefusedError, estimate, fit
 from workbench.analysis.least_squares import Point, Weighting
 from workbench.analysis.rates import plausible_tps
-from workbench.ledger.record import Quantization, Record
+from workbench.ledger.record import FitEstimate, Quantization, Record
 from workbench.ledger.words import percent
 
 RUNS = frozenset({"single", "ladder", "energy", "demo"})
@@ -106,6 +106,27 @@ def fits(
         _group_fit(group, kept, tuple(left_out.get(group, ())), weighting) for group, kept in members.items()
     ]
     return sorted((one for one in found if one.points), key=lambda one: -len(one.points))
+
+
+def estimate_for(
+    drafted: Record, records: Iterable[Record], discarded: Mapping[str, str]
+) -> FitEstimate | None:
+    """What the fit of `drafted`'s own group expects of it; None where that group has no fit.
+
+    Only the drafted record's stamp, model, bytes and settings are looked at.
+    """
+    if not drafted.weight_bytes_per_token:
+        return None
+    group = group_of(drafted)
+    mine = [
+        record
+        for record in records
+        if group_of(record) == group and not why_left_out(record, discarded) and record.experiment in RUNS
+    ]
+    try:
+        return estimate(fit(points_of(mine)), drafted.weight_bytes_per_token)
+    except FitRefusedError:
+        return None
 
 
 def points_of(records: Iterable[Record]) -> tuple[Point, ...]:

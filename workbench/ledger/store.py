@@ -17,7 +17,7 @@ import msgspec
 
 from workbench import locations
 from workbench.errors import LedgerError
-from workbench.ledger.lines import Line, line_at, lines_of
+from workbench.ledger.lines import Line, line_at, lines_of, no_collector
 from workbench.ledger.record import SCHEMA_VERSION, Record, sealed
 
 LOCK_WAIT_S = 10.0
@@ -77,20 +77,26 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> None:
         raise _unwritten(path, together, error) from error
 
 
-def read(path: Path) -> Reading:
+def read(path: Path, *, token_times: bool = True) -> Reading:
     """Every record of a ledger that can be read, and what is wrong with the lines that cannot.
 
-    Unknown fields and newer schema versions are read as far as this version knows them. A ledger that does
-    not exist yet is empty. Raises `LedgerError` only when the file itself cannot be read.
+    Unknown fields and newer schema versions are read as far as this version knows them. Without
+    `token_times` those are null: they are nine tenths of a long ledger's memory. A ledger that does not
+    exist yet is empty. Raises `LedgerError` only when the file itself cannot be read.
     """
     reading = Reading()
-    for line in lines_of(path):
-        if line.raw is not None and not line.raw.strip():
-            continue
-        try:
-            reading.records.append(decode(line))
-        except LedgerError as error:
-            reading.damaged.append((line.number, error.message))
+    with no_collector():
+        for line in lines_of(path):
+            if line.raw is not None and not line.raw.strip():
+                continue
+            try:
+                record = decode(line)
+            except LedgerError as error:
+                reading.damaged.append((line.number, error.message))
+                continue
+            if not token_times:
+                msgspec.structs.force_setattr(record, "token_times_ns", None)
+            reading.records.append(record)
     return reading
 
 

@@ -3,9 +3,7 @@
 Rows are text and numbers for whoever paints them; no terminal library enters here.
 """
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from msgspec.structs import force_setattr
 
 from workbench.errors import LedgerError
 from workbench.ledger.corrections import discarded
-from workbench.ledger.lines import Line, lines_of
+from workbench.ledger.lines import Line, lines_of, no_collector
 from workbench.ledger.record import Record
 from workbench.ledger.row import Row, RowQuantization
 from workbench.ledger.row_cache import WORTH_KEEPING_BYTES, Extent, keep_rows, read_rows
@@ -54,7 +52,7 @@ def load(path: Path, keep: Path | None = None) -> Table:
 
     is_long = path.is_file() and path.stat().st_size > WORTH_KEEPING_BYTES
     folder = (keep or cache_dir() / "ledger-rows") if is_long else None
-    with _no_collector():
+    with no_collector():
         kept = read_rows(path, folder, take) if folder is not None else Extent()
         if kept.end == 0:
             rows.clear()
@@ -145,15 +143,3 @@ def _row_or_why(line: Line) -> Row | str | None:
             return error.message
     force_setattr(row, "offset", line.offset)
     return row
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """No cycle can arise among rows; the collector would look through all of them again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
