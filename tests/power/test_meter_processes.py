@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from tests.power.recorded import DATA, program, recorded, replaying, sudo_that_allows
+from tests.power.recorded import DATA, program, replaying, sudo_that_allows
 from workbench.power.choice import look
 from workbench.power.meter import Meter
 from workbench.power.powermetrics import Powermetrics
@@ -73,7 +73,7 @@ def test_start_run_stop_through_sudo_leaves_no_process(tmp_path):
     trace = meter.stop()
     assert gone(process)
     assert [s.rails_mj["gpu"] for s in found[:5]] == [19, 107, 788, 146, 126]
-    assert all(a.at_ns < b.at_ns for a, b in itertools.pairwise(found))
+    assert all(a.at_ns <= b.at_ns for a, b in itertools.pairwise(found))
     assert not any(s.after_loss for s in found)
     assert trace.rows[0].row.version == "macOS build 24F74"
     assert trace.rows[0].row.scope(trace.rows[0].rails) == "SoC GPU, Apple estimate, no CPU or ANE or DRAM"
@@ -258,10 +258,10 @@ def test_macmon_and_powermetrics_run_together_as_rows_of_their_own(tmp_path):
 
 
 def test_a_replay_in_real_time_is_timed_by_arrival(tmp_path):
-    """Half a second of documents every 50 ms, written in pieces: the arrivals keep that pace."""
+    """A document every 50 ms, written in pieces: none is stamped before it can have been written."""
     fake = replaying(tmp_path, "own_m5_macos27_stalled_x3.plist", pause=0.05, chunk=100)
+    start_ns = time.perf_counter_ns()
     with Meter([Powermetrics((str(fake),))], limit_s=FOREVER_S) as meter:
         found = samples_of(meter, 10)
-    gaps_s = [(b.at_ns - a.at_ns) / 1e9 for a, b in itertools.pairwise(found)]
-    assert min(gaps_s) > 0.02 and sorted(gaps_s)[len(gaps_s) // 2] < 0.25
-    assert recorded("own_m5_macos27_stalled_x3.plist").count(b"\0") == 2
+    assert all(sample.at_ns - start_ns >= index * 50e6 for index, sample in enumerate(found))
+    assert [s.rails_mj["gpu"] for s in found[:4]] == [9000, 9001, 9002, 9000]

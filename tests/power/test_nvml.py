@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.power.made import T0, S, every, steady, trace
 from workbench.power.energy import Window, read_energy
 from workbench.power.meter import Meter
 from workbench.power.nvml import Nvml, chosen, look
@@ -107,14 +108,14 @@ def test_counter_and_instant_power_are_two_rows_of_one_board():
 
 
 def test_a_short_run_is_refused_a_claim():
-    meter = Meter([Nvml(machine(FakeNvml()), interval_s=0.01)])
-    meter.start()
-    trace = until(meter, [20, 5])
-    start_ns = max(row.samples[0].at_ns for row in trace.rows)
-    readings = read_energy(trace, Window(start_ns, start_ns + 200_000_000, 40))
+    counter, instant = Nvml(machine()).rows
+    made = trace(
+        (counter, every(S // 10, 60, {"board": 400.0})), (instant, steady(S // 10, 60, {"board": 404.0}))
+    )
+    readings = read_energy(made, Window(T0 + 2 * S, T0 + 2 * S + S // 2, 40))
     assert [reading.claim for reading in readings] == ["none", "none"]
     assert all("even an indication needs 2 s" in reading.claim_reasons[0] for reading in readings)
-    assert all(reading.tps_in_window == pytest.approx(200) for reading in readings)
+    assert [reading.mwh_per_token_gross for reading in readings] == pytest.approx([400 / 288, 404 / 288])
 
 
 def test_a_counter_that_goes_back_marks_a_loss_and_gives_no_negative_energy():

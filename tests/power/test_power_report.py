@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import time
 
 import msgspec
 import pytest
@@ -26,16 +27,34 @@ def test_no_source_is_a_report_and_not_an_error(tmp_path):
     assert [name for name, _ in report.looked_for] == ["nvml", "rapl", "battery"]
 
 
-def test_a_command_and_typed_watts_are_measured_side_by_side(tmp_path):
-    plug = program(tmp_path, "plug", "print(40, 'W')")
-    command = source(External(PLUG, command=str(plug), interval_s=0.1))
-    seen = []
-    report = measure_for(0.5, Choice((command,), ()), on_trace=seen.append)
-    (only,) = report.rows
-    assert only.mean_w == only.min_w == only.max_w == 40 and only.samples >= 2
-    assert only.rails_w == pytest.approx({"system": 40}) and only.reading.energy_gross_j == pytest.approx(20)
-    assert only.reading.claim == "none" and "0.5 s" in only.reading.claim_reasons[0]
-    assert only.trouble is None and only.window_needed_s == 10 and seen
+class Ready:
+    """A source that has its samples, of now and of the next seconds, as soon as it is opened."""
+
+    name = "ready"
+    rows = (row(key="ready"),)
+
+    def __init__(self):
+        self.closed = False
+
+    def open(self, sink, limit_s):
+        sink.version("ready 1")
+        for sample in every(S // 4, 80, {"cpu": 2.0, "gpu": 38.0}, start_ns=time.perf_counter_ns() - S):
+            sink.sample("ready", sample)
+        return self
+
+    def close(self):
+        self.closed = True
+
+
+def test_measuring_reads_every_source_closes_it_and_reports():
+    ready, seen = Ready(), []
+    report = measure_for(0.1, Choice((ready, source(External(PLUG, watts=143))), ()), on_trace=seen.append)
+    first, typed = report.rows
+    assert ready.closed and seen and report.seconds == pytest.approx(0.1)
+    assert first.mean_w == pytest.approx(40) and first.rails_w == pytest.approx({"cpu": 2, "gpu": 38})
+    assert first.reading.energy_gross_j == pytest.approx(4) and first.version == "ready 1"
+    assert first.reading.claim == "none" and "0.1 s" in first.reading.claim_reasons[0]
+    assert first.trouble is None and first.window_needed_s == 10 and typed.mean_w == 143
 
 
 def test_typed_watts_have_no_window_and_no_cadence():
