@@ -157,7 +157,7 @@ def test_a_slow_program_is_stamped_when_its_document_is_whole(tmp_path):
         "print('half', file=sys.stderr, flush=True)\n"
         "time.sleep(0.3)\n"
         "os.write(1, data[400:])\n"
-        "time.sleep(3600)"
+        "time.sleep(60)"
     )
     meter = Meter([Powermetrics((str(program(tmp_path, "powermetrics", body)),))])
     start_ns = time.perf_counter_ns()
@@ -180,7 +180,7 @@ def test_a_damaged_document_marks_the_next_one(tmp_path):
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path):
     body = "import signal; signal.signal(15, signal.SIG_IGN)\n" + (
-        f"os.write(1, open({str(DATA / M4)!r}, 'rb').read())\ntime.sleep(3600)"
+        f"os.write(1, open({str(DATA / M4)!r}, 'rb').read())\ntime.sleep(60)"
     )
     meter = Meter([Powermetrics((str(program(tmp_path, "powermetrics", body)),))])
     meter.start()
