@@ -182,7 +182,7 @@ def test_over_an_achieved_or_stated_figure_alone_the_bandwidth_is_doubted_first(
     assert verdict.word == "counting error"
     assert verdict.miscounted is Miscounted.BANDWIDTH
     assert verdict.reasons[1] == f"Only the {kind} figure is exceeded: is 400 GB/s understated?"
-    assert verdict.reasons[2] == "Of the spec 819 GB/s, count ceiling it is 57.4 %."
+    assert verdict.reasons[2] == "Of the ceiling at spec 819 GB/s, count it is 57.4 %."
     assert "the bytes per token were counted too high" in verdict.reasons[3]
 
 
@@ -199,7 +199,9 @@ def test_over_another_rules_ceiling_only_that_rule_is_named_and_the_run_stands()
     assert verdict.word == "ok"
     assert not verdict.flagged
     assert any(
-        reason.startswith("The rule whole-file would make it 221.8 % of the spec 819 GB/s, whole-file")
+        reason.startswith(
+            "The rule whole-file would make it 221.8 % of the ceiling at spec 819 GB/s, whole-file"
+        )
         for reason in verdict.reasons
     )
 
@@ -208,7 +210,7 @@ def test_with_another_rule_in_force_the_right_count_is_set_beside():
     both = ceilings([SPEC], {"all-bytes": 20391405152, "count": 1659035776})
     record = run_1(ceilings=[NamedCeiling(c.name, c.gbps, c.tps) for c in both])
     assert (
-        "By the rule count, the same rate is 18.0 % of the spec 819 GB/s, count ceiling."
+        "By the rule count, the same rate is 18.0 % of the ceiling at spec 819 GB/s, count."
         in judge(record).reasons
     )
 
@@ -258,7 +260,7 @@ def test_low_on_a_large_model_asks_the_published_question():
     verdict = judge(office_record("Qwen3.5-9B-4bit", 20.0))
     assert verdict.word == "low"
     assert not verdict.flagged
-    assert "10.9 % of the spec 819 GB/s, count ceiling is low for" in verdict.reasons[0]
+    assert "10.9 % of the ceiling at spec 819 GB/s, count is low for" in verdict.reasons[0]
     assert "was it warmed up, was the machine busy?" in verdict.reasons[0]
     assert "there is no second repeat" in verdict.reasons[0]
     assert "load was not measured" in verdict.reasons[0]
@@ -418,6 +420,6 @@ def test_a_judged_record_carries_its_verdict():
 
 def test_an_ok_verdict_names_every_denominator():
     assert judge(office_record("Qwen3.5-27B-4bit")).reasons[0] == (
-        "Plausible: 57.4 % of the spec 819 GB/s, count ceiling,"
-        " 73.7 % of the achieved 638 GB/s, count ceiling."
+        "Plausible: 57.4 % of the ceiling at spec 819 GB/s, count;"
+        " 73.7 % of the ceiling at achieved 638 GB/s, count."
     )

@@ -108,8 +108,8 @@ def test_the_report_has_every_listed_item_in_order():
         ("power or energy", "not measured"),
         (
             "interpretation",
-            "Decode phase only, on one machine. Verdict: ok. Plausible: 51.9 % of the spec 819 GB/s, count"
-            " ceiling, 66.6 % of the achieved 638 GB/s, count ceiling.",
+            "Decode phase only, on one machine. Verdict: ok. Plausible: 51.9 % of the ceiling at spec"
+            " 819 GB/s, count; 66.6 % of the ceiling at achieved 638 GB/s, count.",
         ),
     ]
     assert row(record) == [

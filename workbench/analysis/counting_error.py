@@ -91,16 +91,22 @@ def counting_error(
         miscounted, reasons = Miscounted.BANDWIDTH, _bandwidth_reasons(worst, in_force)
     return CountingError(
         miscounted,
-        (_headline(record, worst), *reasons, *_explained(explained, alternatives, nbytes, worst.fraction)),
+        (
+            _headline(record, worst, miscounted),
+            *reasons,
+            *_explained(explained, alternatives, nbytes, worst.fraction),
+        ),
         tuple(_names(errors) for errors in explained),
     )
 
 
-def _headline(record: Record, worst: JudgedCeiling) -> str:
-    effective = f" ({gbps(record.effective_gbps)} effective)" if record.effective_gbps else ""
+def _headline(record: Record, worst: JudgedCeiling, miscounted: Miscounted) -> str:
+    is_count = miscounted is not Miscounted.BANDWIDTH
+    so = "not a fast machine, a wrong count" if is_count else "the figure is too low, or the count is wrong"
+    effective = f", {gbps(record.effective_gbps)} effective" if record.effective_gbps else ""
     return (
-        f"{rate(record.generation_tps or 0)} tok/s is {percent(worst.fraction)} of the {worst.name} ceiling"
-        f" of {rate(worst.tps)} tok/s{effective}: not a fast machine, a wrong count."
+        f"{rate(record.generation_tps or 0)} tok/s is {percent(worst.fraction)} of the ceiling at"
+        f" {worst.name} ({rate(worst.tps)} tok/s){effective}: {so}."
     )
 
 
@@ -113,7 +119,7 @@ def _rule_reasons(
         "seed": "is the four rules by name, taken literally",
     }.get(rule, "is not the count")
     return [f"The rule was wrong: {rule} {what} ({gb(nbytes)})."] + [
-        f"By the rule {one.rule}, the same rate is {percent(one.fraction)} of the {one.name} ceiling."
+        f"By the rule {one.rule}, the same rate is {percent(one.fraction)} of the ceiling at {one.name}."
         for one in ceilings
         if one.rule in COUNTING_RULES and one.gbps == worst.gbps
     ]
@@ -134,7 +140,7 @@ def _bytes_reasons(
         if worst.kind is BandwidthKind.SPEC and one.kind is BandwidthKind.THEORETICAL and one.fraction <= 1
     ]
     reasons += [
-        f"Without the overrides it is {percent(one.fraction)} of the {one.name} ceiling: check the overrides."
+        f"Without the overrides it is {percent(one.fraction)} of the ceiling at {one.name}: check them."
         for one in others
         if one.rule == WITHOUT_OVERRIDES and one.fraction <= 1 and one.gbps == worst.gbps
     ]
@@ -150,7 +156,7 @@ def _bandwidth_reasons(worst: JudgedCeiling, in_force: Sequence[JudgedCeiling]) 
     bus = [one for one in in_force if one.kind in BUS_KINDS]
     return [
         f"Only the {worst.kind or 'stated'} figure is exceeded: is {worst.gbps:g} GB/s understated?",
-        *(f"Of the {one.name} ceiling it is {percent(one.fraction)}." for one in bus[:1]),
+        *(f"Of the ceiling at {one.name} it is {percent(one.fraction)}." for one in bus[:1]),
         "If the bandwidth figure holds, the bytes per token were counted too high.",
     ]
 

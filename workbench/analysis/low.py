@@ -25,7 +25,9 @@ def low_reason(record: Record, bus: JudgedCeiling | None, probe: Record | None =
     size = parameters(record)
     if bus is None or size is None or bus.fraction >= LOW_FRACTION or size <= LARGE_PARAMETERS:
         return ""
-    said = f"{percent(bus.fraction)} of the {bus.name} ceiling is low for {size / 1e9:.1f} billion parameters"
+    said = (
+        f"{percent(bus.fraction)} of the ceiling at {bus.name} is low for {size / 1e9:.1f} billion parameters"
+    )
     doubts = unsteady(record)
     if doubts:
         return f"{said}: was it warmed up, was the machine busy? ({'; '.join(doubts)}.) Repeat it."

@@ -96,7 +96,7 @@ def judge(
     low = low_reason(record, _bus_ceiling(own), probe)
     if low:
         return Verdict(Word.LOW, (low, *noted))
-    parts = ", ".join(f"{percent(one.fraction)} of the {one.name} ceiling" for one in own)
+    parts = "; ".join(f"{percent(one.fraction)} of the ceiling at {one.name}" for one in own)
     return Verdict(Word.OK, (f"Plausible: {parts}.", *noted))
 
 
@@ -148,9 +148,9 @@ def _other_rules(ceilings: Sequence[JudgedCeiling], own_rule: str) -> list[str]:
         if is_over and (one.rule not in worst or one.fraction > worst[one.rule].fraction):
             worst[one.rule] = one
     return [
-        f"Without the overrides it would be {percent(one.fraction)} of the {one.name} ceiling."
+        f"Without the overrides it would be {percent(one.fraction)} of the ceiling at {one.name}."
         if one.rule == WITHOUT_OVERRIDES
-        else f"The rule {one.rule} would make it {percent(one.fraction)} of the {one.name} ceiling:"
+        else f"The rule {one.rule} would make it {percent(one.fraction)} of the ceiling at {one.name}:"
         " that rule counts what no token reads."
         for one in worst.values()
     ]
