@@ -1,5 +1,6 @@
 """The witness over the published checkpoints' headers: the right bytes, to the byte."""
 
+import os
 import re
 
 import pytest
@@ -12,7 +13,19 @@ from workbench.worker.jobs.tracing import loading
 PUBLISHED = [name for name in names() if not name.startswith("gguf-")]
 
 
-@pytest.mark.parametrize("name", [name for name in PUBLISHED if name != "hf-DeepSeek-V3"])
+ALIKE = {
+    "hf-DeepSeek-V3", "hf-Qwen3-30B-A3B", "mlx-DeepSeek-R1-4bit", "mlx-GLM-4.5-Air-4bit",
+    "mlx-OLMoE-1B-7B-4bit",
+    "mlx-Qwen3-14B-MLX-4bit", "mlx-Qwen3-30B-A3B-4bit", "mlx-Qwen3.5-0.8B-4bit", "mlx-Qwen3.5-27B-4bit",
+    "mlx-Qwen3.5-2B-4bit", "mlx-Qwen3.5-2B-8bit", "mlx-Qwen3.5-4B-4bit", "mlx-Qwen3.5-9B-8bit",
+    "mlx-SmolLM2-135M-4bit", "mlx-gpt-oss-20b-MXFP4-Q8",
+}  # fmt: skip
+"""Large, or of the same structure as another one: traced with WORKBENCH_SLOW_TESTS and by tests/bench."""
+
+slow = pytest.mark.skipif("WORKBENCH_SLOW_TESTS" not in os.environ, reason="of a structure that is tested")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[slow] if n in ALIKE else []) for n in PUBLISHED])
 def test_the_graph_reads_the_right_bytes(name):
     found = in_memory(name)
     reading = look(found)[0]
