@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Probe, record, and print every kernel beside the chip's published figures."""
-    from workbench.cli.running import command
+    from workbench.cli.planning import command
     from workbench.machine.spoiled import spoiled_by
     from workbench.prediction.chips import figures_for
     from workbench.protocol.prepare import probe

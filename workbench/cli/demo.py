@@ -7,7 +7,7 @@ locked). Elsewhere: the protocol as `measure` runs it, ending in a record and a 
 import argparse
 import sys
 
-from workbench.cli import options, running
+from workbench.cli import options, planning
 from workbench.cli.measure import measure
 
 
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--headless", action="store_true", help="no screens, even on a terminal")
     options.add_models(parser)
-    running.add_run(parser)
+    planning.add_run(parser)
 
 
 def run(args: argparse.Namespace) -> int:

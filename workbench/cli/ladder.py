@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import console, metering, options, running
+from workbench.cli import console, metering, options, planning
 from workbench.errors import LedgerError, PredictionMissingError, UsageError
 from workbench.exits import ExitCode
 from workbench.ledger.record import Record
@@ -24,15 +24,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("checkpoints", nargs="+", help="as `measure` takes them")
     options.add_models(parser)
-    running.add_run(parser, several=True)
+    planning.add_run(parser, several=True)
 
 
 def run(args: argparse.Namespace) -> int:
     """Lock every prediction, then climb; a rung that fails does not stop the others."""
     from workbench.protocol.headless import exit_code_of
-    from workbench.protocol.plan import Plan, require_runnable
-    from workbench.protocol.recover import recover
-    from workbench.settings import load_settings
 
     said = args.predict or []
     if len(said) != len(args.checkpoints):
@@ -44,27 +41,12 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             "A ladder has no energy pass.", "`workbench measure --energy` measures one checkpoint's."
         )
-    predictions = [running.predictions_of(text) for text in said]
+    predictions = [planning.predictions_of(text) for text in said]
     ledger = options.ledger_path(args.ledger)
-    for problem in recover(ledger).problems:
-        console.say(f"workbench: {problem}")
+    planning.welcome(ledger)
     power = metering.choice_of(args)
-    settings = running.settings_of(args, power)
-    plans = []
-    for name in args.checkpoints:
-        checkpoint, count = options.counted(name, args.models)
-        plan = Plan(
-            checkpoint=checkpoint,
-            count=count,
-            rule=args.rule,
-            settings=settings,
-            experiment="ladder",
-            command=running.command(),
-            alias=load_settings().alias,
-        )
-        require_runnable(plan)
-        plans.append(plan)
-    figures = asyncio.run(running.bandwidths(options.figure(args), ledger=ledger))
+    plans = [planning.planned(args, name, power, experiment="ladder") for name in args.checkpoints]
+    figures = asyncio.run(planning.bandwidths(options.figure(args), ledger=ledger))
     plans = [replace(plan, bandwidths=figures) for plan in plans]
     outcomes, code = asyncio.run(_climb(plans, predictions, args.by, ledger))
     _show(outcomes, as_json=args.json)

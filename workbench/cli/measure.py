@@ -9,42 +9,26 @@ import argparse
 import asyncio
 from dataclasses import replace
 
-from workbench.cli import console, metering, options, running
+from workbench.cli import metering, options, planning, running
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     options.add_checkpoint(parser)
-    running.add_run(parser)
+    planning.add_run(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure one checkpoint; nothing is loaded before the prediction is on disk."""
-    return measure(args, args.checkpoint, experiment="single")
+    return measure(args, args.checkpoint, experiment="energy" if args.energy else "single")
 
 
 def measure(args: argparse.Namespace, name: str, *, experiment: str) -> int:
     """The run of `measure` and `demo`, from the words of the command line to the record."""
-    from workbench.protocol.plan import Plan, require_runnable
-    from workbench.protocol.recover import recover
-    from workbench.settings import load_settings
-
-    predictions = running.predictions_of(args.predict)
+    predictions = planning.predictions_of(args.predict)
     ledger = options.ledger_path(args.ledger)
-    for problem in recover(ledger).problems:
-        console.say(f"workbench: {problem}")
-    checkpoint, count = options.counted(name, args.models)
-    stated = options.figure(args)
+    planning.welcome(ledger)
     power = metering.choice_of(args)
-    plan = Plan(
-        checkpoint=checkpoint,
-        count=count,
-        rule=args.rule,
-        settings=running.settings_of(args, power),
-        experiment="energy" if args.energy and experiment == "single" else experiment,
-        command=running.command(),
-        alias=load_settings().alias,
-    )
-    require_runnable(plan)
-    plan = replace(plan, bandwidths=asyncio.run(running.bandwidths(stated, ledger=ledger)))
+    plan = planning.planned(args, name, power, experiment=experiment)
+    plan = replace(plan, bandwidths=asyncio.run(planning.bandwidths(options.figure(args), ledger=ledger)))
     return running.drive(plan, predictions, args, ledger, power)

@@ -34,7 +34,9 @@ def run(args: argparse.Namespace) -> int:
             console.out(f"  {rail:12} {rail_w:.3f} W")
         if row.rails_missing:
             console.out(f"  missing: {', '.join(row.rails_missing)}")
-        for words in (*row.notes, *([row.trouble] if row.trouble else [])):
+        needed = "" if row.window_needed_s is None else f"; a valid claim needs {row.window_needed_s:.0f} s"
+        console.out(f"  over these seconds: claim {row.reading.claim}{needed}")
+        for words in (*row.reading.claim_reasons, *row.notes, *([row.trouble] if row.trouble else [])):
             console.out(f"  {words}")
     if not report.rows:
         console.out(report.unavailable_reason or "No source.")

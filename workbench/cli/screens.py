@@ -52,7 +52,7 @@ def show(
             "set LC_ALL=C.UTF-8 or PYTHONUTF8=1, or use the commands",
             as_json=False,
         )
-    from workbench.cli.running import command
+    from workbench.cli.planning import command
     from workbench.settings import load_settings
     from workbench.tui.app import run as run_screens
     from workbench.tui.options import Options

@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _stamp() -> "MachineStamp":
-    from workbench.cli.running import command
+    from workbench.cli.planning import command
     from workbench.errors import WorkerError
     from workbench.machine.stamp import compose, facts
     from workbench.protocol.prepare import worker_stamp
