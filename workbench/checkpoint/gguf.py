@@ -233,10 +233,11 @@ def _located(entries: list[_Entry], data_bytes: int, alignment: int, name: str, 
         )
     if unfit:
         first = unfit[0]
+        row = first.dims[0] if first.dims else 1
         header.findings.append(
             Finding(
                 "shape_mismatch",
-                f"{shown}: '{visible(first.name)}': rows of {first.dims[0]:,} values are no whole blocks of "
+                f"{shown}: '{visible(first.name)}': rows of {row:,} values are no whole blocks of "
                 f"{ggml.type_name(first.type_id)} ({len(unfit):,} such tensors): bytes come from the offsets",
             )
         )
