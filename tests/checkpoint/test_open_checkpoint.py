@@ -275,6 +275,14 @@ def test_a_config_without_weights_waits_for_them(tmp_path):
     assert found.state is State.INCOMPLETE
 
 
+def test_weights_of_another_format_alone_are_named(tmp_path):
+    dressed(tmp_path)
+    (tmp_path / "weights.npz").touch()
+    found = open_checkpoint(tmp_path)
+    assert (found.state, codes(found)) == (State.NOT_LOADABLE, ["no_safetensors"])
+    assert "weights.npz" in found.reason
+
+
 def test_other_formats_and_sub_folders_are_listed_with_their_sizes(tmp_path):
     whole(tmp_path)
     (tmp_path / "original").mkdir()

@@ -143,6 +143,9 @@ def _nothing(listing: Listing) -> Problem:
     if pickles := [name for name in listing.others if name.endswith(_PICKLES)]:
         text = f"no safetensors here; pickle files ({visible(pickles[0])}) are not opened"
         return Problem(State.NOT_LOADABLE, Finding("pickle_only", text))
+    if listing.others:
+        text = f"no safetensors here; {visible(min(listing.others))} is in no format that is read"
+        return Problem(State.NOT_LOADABLE, Finding("no_safetensors", text))
     if special := [found for found in listing.safetensors.values() if found.kind != "file"]:
         text = f"{visible(special[0].name)} is {special[0].kind}, not a file: skipped; no weights found"
         return Problem(State.UNREADABLE, Finding("not_a_regular_file", text))
