@@ -45,7 +45,7 @@ class WorkbenchApp(App[None]):
     def __init__(self, options: Options, make: Make = protocol_measurement) -> None:
         super().__init__()
         self.options = options
-        self.main_screen = MainScreen(options, make)
+        self._make = make
         self._interrupted_at = 0.0
         self._leaving = False
         for theme in THEMES:
@@ -59,6 +59,7 @@ class WorkbenchApp(App[None]):
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the first one; nothing is painted before it."""
+        self.main_screen = MainScreen(self.options, self._make)
         return self.main_screen
 
     def on_mount(self) -> None:

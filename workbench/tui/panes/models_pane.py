@@ -46,8 +46,8 @@ class ModelsPane(Vertical):
             super().__init__()
             self.entry = entry
 
-    def __init__(self, options: Options, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, options: Options, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
         self._options = options
         self._wanted = options.checkpoint
         self._entries: list[Entry] = []
@@ -68,6 +68,7 @@ class ModelsPane(Vertical):
         """Before the first row is read."""
         self.table.empty_text = "reading headers ..."
         self.query_one("#filter").display = False
+        self.table.focus()
         self._scan()
 
     @work(thread=True, exclusive=True, group="scan", exit_on_error=False)

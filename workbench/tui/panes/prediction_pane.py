@@ -60,7 +60,7 @@ class PredictionPane(VerticalScroll):
     def on_mount(self) -> None:
         """A prediction from the command line stands in its box; only enter locks it."""
         if self._prediction:
-            self.query_one("#number", PredictionInput).reset(self._prediction)
+            self.call_after_refresh(self.query_one("#number", PredictionInput).reset, self._prediction)
 
     def paint(self, desk: Desk, before: Desk | None) -> None:
         """Show this desk; parts that did not change since `before` are left alone."""

@@ -43,7 +43,6 @@ class MainScreen(Screen[None]):
     """The protocol on one screen; narrow, one pane at a time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("main")]
-    AUTO_FOCUS = "#entries"
 
     def __init__(self, options: Options, make: Make = protocol_measurement) -> None:
         super().__init__()
@@ -58,9 +57,9 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Steps, panes, hints."""
         yield Steps([str(step) for step in Step], id="steps")
-        yield KeyHints(id="tabs")
+        yield KeyHints(tabs("models"), id="tabs")
         with Container(id="panes"):
-            yield ModelsPane(self.options, id="models")
+            yield ModelsPane(self.options, id="models", classes="-current")
             yield BytesPane(id="bytes")
             yield PredictionPane(self.options.prediction, id="prediction")
             yield RunPane(id="run")
@@ -69,8 +68,7 @@ class MainScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Start looking; paint at the options' rate."""
-        self.show_pane("models")
-        self.paint()
+        self.call_after_refresh(self.paint)  # the panes' own children are not there yet
         self.set_interval(1 / self.options.paint_hz, self._tick)
 
     def _tick(self) -> None:

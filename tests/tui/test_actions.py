@@ -1,0 +1,73 @@
+"""One list of actions feeds keys, hints, palette, help and README."""
+
+import pytest
+
+from workbench.tui.actions import ACTIONS, MAX_HINTS, action, key_name, markdown_table
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.bindings import bindings, hints
+from workbench.tui.screens.card import CardScreen
+from workbench.tui.screens.help import help_content
+from workbench.tui.screens.ledger import LedgerScreen
+from workbench.tui.screens.main import MainScreen
+
+OWNERS = {"main": MainScreen, "ledger": LedgerScreen, "card": CardScreen, "everywhere": WorkbenchApp}
+
+
+def test_every_action_has_its_method_where_it_says():
+    for one in ACTIONS:
+        assert hasattr(OWNERS[one.where], f"action_{one.call.split('(')[0]}"), one.id
+
+
+def test_ids_are_unique():
+    assert len({one.id for one in ACTIONS}) == len(ACTIONS)
+
+
+@pytest.mark.parametrize("place", ["main", "ledger", "card"])
+def test_no_key_means_two_things_in_one_place(place):
+    keys = [key for one in ACTIONS if one.where in (place, "everywhere") for key in one.keys]
+    assert len(set(keys)) == len(keys)
+
+
+def test_help_and_readme_name_every_action_and_its_command():
+    text, table = help_content().plain, markdown_table()
+    for one in ACTIONS:
+        assert one.help in text
+        assert one.help in table
+        assert one.shown_keys in text
+        if one.twin:
+            assert f"workbench {one.twin}" in text
+            assert f"`workbench {one.twin}`" in table
+
+
+def test_a_hint_row_has_at_most_six_hints():
+    assert len(hints(one.id for one in ACTIONS)) == MAX_HINTS == 6
+
+
+def test_every_binding_has_the_actions_id_so_that_settings_can_move_it():
+    ids = {binding.id for place in OWNERS for binding in bindings(place) if not binding.priority}
+    assert ids == {one.id for one in ACTIONS} - {"interrupt"}
+
+
+def test_keys_are_written_as_people_write_them():
+    assert [key_name(k) for k in ("slash", "question_mark", "ctrl+c", "f5", "escape", "r")] == [
+        "/", "?", "^c", "F5", "esc", "r",
+    ]  # fmt: skip
+    assert action("run").shown_keys == "r, F5"
+
+
+async def test_another_key_from_the_settings_runs_the_action(desk):
+    from workbench.settings import Settings
+
+    async with desk.open(settings=Settings(keys={"help": "h"})) as (app, pilot):
+        await pilot.press("h")
+        await pilot.pause()
+        assert type(app.screen).__name__ == "HelpScreen"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.screen is app.main_screen
+
+
+async def test_the_palette_lists_the_actions_of_the_screen(desk):
+    async with desk.open() as (app, _):
+        titles = {command.title for command in app.get_system_commands(app.screen)}
+    assert {"run", "probe", "ledger", "theme", "quit"} <= titles
