@@ -28,6 +28,7 @@ FUSED = frozenset(
 )
 LATENTS = frozenset({"kv_a_proj_with_mqa", "attn_kv_a_mqa", "kv_a_proj"})
 INDEX_KEYS = frozenset({"index_k_proj", "wk", "k_proj"})
+WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "num_query_heads")
 KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv", "kv_n_heads")
 
@@ -98,7 +99,11 @@ def _of_block(index: int, groups: list[Group], facts: Facts, notes: list[str]) -
     if is_linear_attention(block, segments) or any(segment.startswith("ssm_") for segment in segments):
         yield from states_of(groups, facts, _item_bytes(facts), notes)
         return
-    last = {g.pattern.path.last: g for g in groups if len(g.pattern.shape) >= 2 and not _indexes(g)}
+    last = {
+        group.pattern.path.last: group
+        for group in groups
+        if len(group.pattern.shape) >= 2 and group.pattern.path.parameter in WEIGHTS and not _indexes(group)
+    }
     if not last.keys() & (KEYS | FUSED | LATENTS | QUERIES):
         if is_attention(block, frozenset()) and any("proj" in name for name in last):
             notes.append(_UNKNOWN)
@@ -168,7 +173,7 @@ def _key_value_items(index: int, last: Last, facts: Facts) -> int | None:
     """Values that a token adds to one layer's keys and values: by the projections' rows, else the config."""
     keys = next((group.pattern for name, group in last.items() if name in KEYS), None)
     values = next((group.pattern for name, group in last.items() if name in VALUES), keys)
-    if keys is not None and values is not None and keys.path.parameter not in {"qweight", "qzeros"}:
+    if keys is not None and values is not None and keys.path.parameter != "qweight":
         return keys.shape[0] + values.shape[0]
     text = facts.config.text
     nested = text.get("attn_config")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.accounting.account import Entry, Totals
-from workbench.accounting.loading import widens_fp8
 from workbench.accounting.names import folded
 from workbench.accounting.rules.rule import Facts
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
+from workbench.escape import visible
 
 SCALED_BY = {"weight": "scales", "qweight": "scales", "weight_packed": "weight_scale", "blocks": "scales"}
 """Packed weights, and the parameter without which they are no numbers."""
@@ -120,8 +120,8 @@ def _missing_layers(facts: Facts) -> Iterator[Finding]:
     shown = ", ".join(map(str, first[:6])) + (", ..." if missing > 6 else "")
     yield Finding(
         "layers_missing",
-        f"{missing:,} of {depth:,} layers have no tensors under {seen.stack} ({shown}): the checkpoint is "
-        "not complete, and its count would be too low.",
+        f"{missing:,} of {depth:,} layers have no tensors under {visible(seen.stack, 80)} ({shown}): the "
+        "checkpoint is not complete, and its count would be too low.",
     )
 
 
@@ -143,8 +143,8 @@ def _missing_scales(facts: Facts) -> Iterator[Finding]:
                 name = module.replace("#", written, 1) if written else module
                 yield Finding(
                     "scales_missing",
-                    f"{name}.{parameter} is packed, but its {SCALED_BY[parameter]} are missing: the weight "
-                    "cannot be read, and the count would be too low.",
+                    f"{visible(name, 120)}.{parameter} is packed, but its {SCALED_BY[parameter]} are "
+                    "missing: the weight cannot be read, and the count would be too low.",
                 )
                 return
 
@@ -158,7 +158,8 @@ def _unclassified(entries: Sequence[Entry]) -> Iterator[Finding]:
             known[name] = known.get(name, 0) + group.bytes
             tensors += group.tensors
     if known:
-        names = ", ".join(sorted(known, key=lambda name: -known[name])[:4])
+        largest = sorted(known, key=lambda name: -known[name])[:4]
+        names = ", ".join(visible(name, 120) for name in largest)
         yield Finding(
             "unclassified",
             f"{tensors:,} {'tensor' if tensors == 1 else 'tensors'} ({sum(known.values()):,} bytes) in no "
@@ -169,12 +170,12 @@ def _unclassified(entries: Sequence[Entry]) -> Iterator[Finding]:
 def _loaders_ways(checkpoint: Checkpoint, facts: Facts, totals: Totals) -> Iterator[Finding]:
     if checkpoint.gguf is not None:
         return
-    if widens_fp8(facts.survey, facts.config):
+    if abs(totals.resident_weight - totals.weight) > totals.weight // 1000:
         yield Finding(
-            "widened_on_load",
-            f"mlx-lm widens these fp8 weights to bf16 when it loads them, and then reads "
-            f"{totals.resident_weight:,} bytes per "
-            "token. The count is of the bytes as stored.",
+            "changed_on_load",
+            "mlx-lm keeps these weights in another form than stored (fp8 is widened to bf16, packed "
+            f"zeros become biases) and reads {totals.resident_weight:,} bytes per token. The count is of the "
+            "bytes as stored.",
         )
     if any(pattern.path.parameter == "g_idx" for pattern in facts.survey.patterns):
         yield Finding("group_indices", "GPTQ group indices (g_idx): mlx-lm does not load such checkpoints.")

@@ -22,7 +22,8 @@ def resident_factor(survey: Survey, config: ModelConfig, gguf: bool) -> Factor:
     mode = config.quantization.mode if config.quantization else ""
     parameters = {pattern.path.parameter for pattern in survey.patterns}
     widens = not gguf and "weight_scale_inv" in parameters and mode in {"", "fp8"} and not _is_mxfp8(config)
-    awq = mode in {"awq", "gptq"}
+    awq = mode in {"awq", "gptq"} and "qweight" in parameters
+    unbiased = awq and "qzeros" not in parameters
     symmetric = (
         mode == "compressed-tensors"
         and "weight_packed" in parameters
@@ -39,15 +40,10 @@ def resident_factor(survey: Survey, config: ModelConfig, gguf: bool) -> Factor:
             return 2 if pattern.dtype in FP8 else 0
         if awq and parameter == "qzeros":
             return 4
-        return 2 if symmetric and parameter == "weight_scale" else 1
+        biased = (symmetric and parameter == "weight_scale") or (unbiased and parameter == "scales")
+        return 2 if biased else 1
 
     return factor
-
-
-def widens_fp8(survey: Survey, config: ModelConfig) -> bool:
-    """Whether the loader dequantises fp8 weights to bf16."""
-    factor = resident_factor(survey, config, gguf=False)
-    return any(pattern.dtype in FP8 and factor(pattern) == 2 for pattern in survey.patterns)
 
 
 def _is_mxfp8(config: ModelConfig) -> bool:

@@ -11,6 +11,7 @@ from workbench.accounting.overrides import Override
 from workbench.accounting.survey import Group
 from workbench.accounting.verdict import Verdict
 from workbench.checkpoint.checkpoint import Finding, Tensor
+from workbench.escape import visible
 
 
 def override(
@@ -44,7 +45,10 @@ def override(
         groups.append(place)
     totals = add_up(after)
     idle = (
-        Finding("override_idle", f"The override of {entry.tensors!r} names no tensor of this checkpoint.")
+        Finding(
+            "override_idle",
+            f"The override of {visible(entry.tensors, 120)} names no tensor of this checkpoint.",
+        )
         for entry, count in hits.items()
         if not count
     )

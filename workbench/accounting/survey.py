@@ -101,7 +101,7 @@ def survey(tensors: Iterable[Tensor]) -> Survey:
         group.bytes += size
         group_of.append(group)
     found = tuple(patterns.values())
-    own = [pattern for pattern in found if pattern.path.position is not None and not _foreign(pattern)]
+    own = [p for p in found if p.path.position is not None and p.path.inside and not _foreign(p)]
     stack = _decoder_stack(own)
     beside = _beside(own, stack)
     layers, siblings = _layers(own, {stack, *beside})
@@ -113,7 +113,7 @@ def _foreign(pattern: Pattern) -> bool:
 
 
 def _decoder_stack(patterns: Sequence[Pattern]) -> str:
-    """The numbered list with the most bytes; a decoder before its encoder."""
+    """The numbered list of modules with the most bytes; a decoder before its encoder."""
     weight: dict[str, int] = {}
     for pattern in patterns:
         weight[pattern.path.stack] = weight.get(pattern.path.stack, 0) + pattern.bytes

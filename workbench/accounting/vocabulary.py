@@ -7,11 +7,12 @@ have one row per vocabulary entry. mlx-lm's loaders drop a stored head where con
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from workbench.accounting.modules import is_draft, modality
+from workbench.accounting.modules import ATTENTION_WORDS, FEED_FORWARD_WORDS, is_draft, modality
 from workbench.accounting.names import words_of
 from workbench.accounting.survey import Pattern, Survey
 from workbench.checkpoint.checkpoint import Finding
 from workbench.checkpoint.model_config import ModelConfig
+from workbench.escape import visible
 
 TABLE_NAMES = frozenset(
     {"embed_tokens", "wte", "word_embeddings", "word_embedding", "tok_embeddings", "token_embeddings"}
@@ -21,6 +22,7 @@ HEAD_NAMES = frozenset(
     {"lm_head", "output", "embed_out", "head", "output_layer", "output_projection", "unembedding", "ff_out"}
 )
 TABLE_WORDS = frozenset({"embed", "embedding", "embeddings", "embd", "wte", "embedder", "embedders", "table"})
+LAYER_WORDS = ATTENTION_WORDS | FEED_FORWARD_WORDS
 NOT_TABLE_WORDS = frozenset({"norm", "layernorm", "proj", "projs", "projection", "layer", "gate"})
 
 
@@ -66,13 +68,18 @@ def _candidates(
             heads[module] = pattern
     rows = {matrices[module].shape[0] for module in (*tables, *heads)} | {config.vocab}
     for module, pattern in matrices.items():
-        if module in tables or module in heads or pattern.shape[0] not in rows:
+        if module in tables or module in heads or pattern.shape[0] not in rows or _in_a_layer(pattern):
             continue
         if not tables:
             tables[module] = pattern
         elif not heads and not words_of(pattern.path.last) & TABLE_WORDS:
             heads[module] = pattern
     return tables, heads
+
+
+def _in_a_layer(pattern: Pattern) -> bool:
+    """Layers outside any list (a draft model's only one) have matrices of any height."""
+    return any(words_of(segment) & LAYER_WORDS for segment in pattern.path.module)
 
 
 def _decide(tables: dict[str, Pattern], heads: dict[str, Pattern], config: ModelConfig) -> Vocabulary:
@@ -107,9 +114,10 @@ _NO_VOCABULARY = Finding(
 
 
 def _two_heads(heads: list[str]) -> Finding:
+    names = ", ".join(visible(head, 80) for head in heads[:4])
     return Finding(
         "two_heads",
-        f"{len(heads)} output heads ({', '.join(heads[:4])}): a step reads one of them. Give the other share "
+        f"{len(heads)} output heads ({names}): a step reads one of them. Give the other share "
         "0 with an override.",
     )
 
@@ -117,7 +125,7 @@ def _two_heads(heads: list[str]) -> Finding:
 def _head_beside_tie(head: str) -> Finding:
     return Finding(
         "tie_flag",
-        f"config.json ties the embedding to the head, but {head} is stored too: one of the two "
+        f"config.json ties the embedding to the head, but {visible(head, 80)} is stored too: one of the two "
         "matrices is read, and one is counted.",
     )
 
@@ -125,7 +133,7 @@ def _head_beside_tie(head: str) -> Finding:
 def _no_head(table: str) -> Finding:
     return Finding(
         "tie_flag",
-        f"config.json says that the head is its own tensor, but none is stored: {table} is "
+        f"config.json says that the head is its own tensor, but none is stored: {visible(table, 80)} is "
         "counted as the head.",
     )
 
@@ -133,7 +141,8 @@ def _no_head(table: str) -> Finding:
 def _two_tables(tables: int, largest: str) -> Finding:
     return Finding(
         "two_tables",
-        f"{tables} vocabulary tables and no head: the largest, {largest}, is counted as the head.",
+        f"{tables} vocabulary tables and no head: the largest, {visible(largest, 80)}, is counted as the "
+        "head.",
     )
 
 

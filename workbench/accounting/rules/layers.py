@@ -31,7 +31,7 @@ def routed_expert(subject: Subject, facts: Facts) -> Verdict | None:
     """Stacks and lists of experts, by structure before names."""
     if subject.layer is None:
         return None
-    experts = expert_count(subject.group, subject.siblings(facts), facts.config)
+    experts = expert_count(subject.group, subject.beside_router(facts), facts.config)
     return Verdict(Role.EXPERT, expert_share(facts.config, experts), experts=experts) if experts else None
 
 

@@ -49,6 +49,11 @@ class Subject:
         """All path segments inside the same block of this kind of layer."""
         return facts.survey.siblings.get((self.kind, self.path.block), frozenset())
 
+    def beside_router(self, facts: Facts) -> frozenset[str]:
+        """The same, or the whole layer's where a layer has no blocks (GGUF): where a router may stand."""
+        flat = self.path.stack == "blk"
+        return facts.survey.siblings.get((self.kind, "" if flat else self.path.block), frozenset())
+
 
 Judge = Callable[[Subject, Facts], Verdict | None]
 
