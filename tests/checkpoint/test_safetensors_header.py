@@ -3,6 +3,7 @@
 import json
 import os
 import struct
+import tracemalloc
 
 import pytest
 
@@ -130,6 +131,17 @@ def test_a_file_that_is_something_else_is_called_by_its_name(tmp_path, start, co
     with pytest.raises(CheckpointError, match=words) as error:
         read_header(path, path.name)
     assert error.value.code == code
+
+
+def test_a_long_header_that_is_no_json_is_refused_after_its_first_bytes(tmp_path):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(struct.pack("<Q", 90_000_000) + b"\0")
+    os.truncate(path, 95_000_000)
+    tracemalloc.start()
+    with pytest.raises(CheckpointError, match="does not begin with"):
+        read_header(path, path.name)
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
 
 
 def test_a_device_is_refused_without_reading_it(tmp_path):

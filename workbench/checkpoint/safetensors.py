@@ -137,6 +137,12 @@ def _header_bytes(opened: BinaryIO, size: int, name: str) -> bytes:
             "Download it again.",
             code="file_truncated",
         )
+    begin = start[8:].lstrip(b" \t\r\n")
+    if length > len(start) and begin and not begin.startswith(b"{"):
+        raise CheckpointError(
+            f"{shown}: the header of {length:,} bytes is not JSON: it does not begin with '{{'",
+            code="header_not_json",
+        )
     rest = length - (len(start) - 8)
     return start[8 : 8 + length] if rest <= 0 else start[8:] + read_exactly(opened, rest, name)
 
