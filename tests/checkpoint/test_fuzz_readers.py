@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.checkpoint.cases import CASES
 from tests.checkpoint.fuzzing import damaged, json_values, numbers, thoroughly
-from tests.checkpoint.malformed import CASES, GGUF_KV, packed
+from tests.checkpoint.malformed import packed
+from tests.checkpoint.malformed_gguf import GGUF_KV
 from tests.checkpoints import write_gguf, write_safetensors
 from workbench.checkpoint import gguf, safetensors
 from workbench.checkpoint.checkpoint import Checkpoint, State

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from tests.checkpoint.malformed import GGUF_KV, GGUF_TENSOR
+from tests.checkpoint.malformed_gguf import GGUF_KV, GGUF_TENSOR
 from tests.checkpoints import fixture, gguf_string, materialize, write_gguf
 from workbench.checkpoint import cursor, ggml
 from workbench.checkpoint.checkpoint import State

@@ -6,7 +6,8 @@ import struct
 
 import pytest
 
-from tests.checkpoint.malformed import CONFIG, HOSTILE, TENSORS, dressed, whole
+from tests.checkpoint.malformed import CONFIG, TENSORS, dressed, whole
+from tests.checkpoint.malformed_contents import HOSTILE
 from tests.checkpoints import write_gguf, write_index, write_safetensors
 from workbench.checkpoint.reading import open_checkpoint
 from workbench.errors import CheckpointError

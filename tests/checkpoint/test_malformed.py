@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkpoint.malformed import CASES
+from tests.checkpoint.cases import CASES
 from tests.checkpoints import DATA
 from workbench.accounting.engine import count
 from workbench.accounting.roles import Role

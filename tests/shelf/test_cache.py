@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from tests.checkpoint.malformed import hub_cache, shards, whole
+from tests.checkpoint.malformed import whole
+from tests.checkpoint.malformed_sets import hub_cache, shards
 from workbench.shelf.cache import cache_location, find_snapshot, repositories, repository_of, snapshots
 
 

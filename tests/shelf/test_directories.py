@@ -2,7 +2,9 @@
 
 import os
 
-from tests.checkpoint.malformed import GGUF_KV, GGUF_TENSOR, hub_cache, whole
+from tests.checkpoint.malformed import whole
+from tests.checkpoint.malformed_gguf import GGUF_KV, GGUF_TENSOR
+from tests.checkpoint.malformed_sets import hub_cache
 from tests.checkpoints import write_gguf
 from workbench.shelf import directories
 from workbench.shelf.directories import places

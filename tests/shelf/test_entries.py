@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
-from tests.checkpoint.malformed import CASES, CONFIG, hub_cache, whole
+from tests.checkpoint.cases import CASES
+from tests.checkpoint.malformed import CONFIG, whole
+from tests.checkpoint.malformed_sets import hub_cache
 from tests.checkpoints import fixture, materialize
 from workbench.checkpoint.checkpoint import State
 from workbench.shelf import entries, synthetic

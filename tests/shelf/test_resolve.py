@@ -4,7 +4,8 @@ import socket
 
 import pytest
 
-from tests.checkpoint.malformed import hub_cache, whole
+from tests.checkpoint.malformed import whole
+from tests.checkpoint.malformed_sets import hub_cache
 from workbench.errors import CheckpointError
 from workbench.shelf import synthetic
 from workbench.shelf.resolve import resolve
