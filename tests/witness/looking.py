@@ -2,7 +2,7 @@
 
 import json
 import lzma
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,15 +39,17 @@ def configurations() -> dict[str, dict[str, Any]]:
     return json.loads((DATA / "architectures" / "configs.json").read_text())
 
 
-def saved_by_mlx_lm(config: Mapping[str, Any], **changes: Any) -> Checkpoint:
-    """The checkpoint that mlx-lm would save for a configuration: its own parameter names and shapes."""
+def saved_by_mlx_lm(config: Mapping[str, Any], change: Callable[[Any], Any] | None = None) -> Checkpoint:
+    """The checkpoint that mlx-lm would save for a configuration: its model's parameters, changed or not."""
     import mlx.core as mx
     from mlx.utils import tree_flatten
     from mlx_lm.utils import _get_classes
 
-    config = json.loads(json.dumps({**config, **changes}))
+    config = json.loads(json.dumps(config))
     model_class, arguments = _get_classes(config)
     model = model_class(arguments.from_dict(json.loads(json.dumps(config))))
+    if change is not None:
+        change(model)
     names = {
         mx.float32: "F32",
         mx.float16: "F16",

@@ -12,6 +12,7 @@ from workbench.witness.agreement import TOLERANCE, compare
 
 FOUND = truth()
 OWN = configurations()
+NVFP4 = {"group_size": 16, "bits": 4, "mode": "nvfp4"}
 
 
 @cache
@@ -71,3 +72,22 @@ def test_every_module_of_mlx_lm_is_in_the_sweep():
         named = MODEL_ARCHITECTURE_REMAPPING.get((kind, (config.get("architectures") or [""])[0]))
         swept.add(named or MODEL_REMAPPING.get(kind, kind))
     assert modules - swept == needs_a_package
+
+
+@pytest.mark.parametrize("global_scale", [False, True])
+def test_packed_experts_are_read_by_k_of_e_with_their_scales(global_scale):
+    from mlx import nn
+
+    def only_experts(path, module):
+        scaled = {"global_scale": True} if global_scale else {}
+        return "switch_mlp" in path and hasattr(module, "to_quantized") and NVFP4 | scaled
+
+    found = saved_by_mlx_lm(
+        OWN["olmoe"] | {"quantization": NVFP4}, lambda model: nn.quantize(model, class_predicate=only_experts)
+    )
+    reading = look(found)[0]
+    on_disk = {tensor.name: tensor.nbytes for tensor in found.tensors}
+    experts = [read for read in reading.reads if "switch_mlp" in read.name]
+    assert len(experts) == 4 * 3 * (3 if global_scale else 2)
+    assert all(read.kind == "experts" for read in experts)
+    assert all(read.weight_bytes == on_disk[read.name] * 2 // 8 for read in experts)

@@ -4,6 +4,8 @@ import pytest
 
 from tests.checkpoints import in_memory
 from tests.witness.looking import configurations, look, saved_by_mlx_lm
+from workbench.accounting.engine import count
+from workbench.witness.agreement import Status, compare
 
 CONTEXTS = (1, 256, 100_000)
 
@@ -54,6 +56,9 @@ def test_a_sparse_indexer_is_read_above_its_threshold_only():
     assert below.cache_only, "the indexer's keys are cached from the first token on"
     assert not above.cache_only
     assert above.weight_bytes > below.weight_bytes
+    counted = count(found)
+    assert {compare(counted, reading).status for reading in (below, above)} == {Status.AGREES}
+    assert compare(counted, above).disagreements == ()
 
 
 def test_a_compressor_runs_when_its_group_is_full():
@@ -68,6 +73,17 @@ def test_a_compressor_runs_when_its_group_is_full():
 def test_a_context_of_nothing_is_a_context_of_one_token():
     nothing, one = look(in_memory("mlx-SmolLM2-135M-4bit"), 0, 1)
     assert nothing.reads == one.reads
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mlx-Llama-3.2-1B-Instruct-4bit", "mlx-DeepSeek-R1-4bit", "mlx-Qwen3.5-9B-4bit", "hf-gpt-oss-20b"],
+)
+def test_the_counts_formulas_and_the_graph_read_the_same_of_the_caches(name):
+    found = in_memory(name)
+    agreement = compare(count(found), look(found, 5000)[0])
+    assert agreement.graph_context_bytes == agreement.count_context_bytes
+    assert agreement.notes == ()
 
 
 @pytest.mark.parametrize("name", ["mlx-gpt-oss-20b-MXFP4-Q4", "mlx-gemma-4-e4b-it-4bit"])

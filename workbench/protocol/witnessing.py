@@ -88,8 +88,15 @@ async def witness(
 
 async def sealed(checkpoint: Checkpoint, count: Count, context: int = DEFAULT_CONTEXT) -> Agreement:
     """The count (without overrides) held against the graph at one context."""
-    found = await witness(checkpoint, (context,))
-    return compare(count, found if isinstance(found, NotWitnessed) else found.readings[0])
+    return (await seals(checkpoint, count, (context,)))[0]
+
+
+async def seals(checkpoint: Checkpoint, count: Count, contexts: Sequence[int]) -> list[Agreement]:
+    """As `sealed`, at several contexts by one worker. Without a graph it is one seal that says why."""
+    found = await witness(checkpoint, contexts)
+    if isinstance(found, NotWitnessed):
+        return [compare(count, found)]
+    return [compare(count, reading) for reading in found.readings]
 
 
 def as_recorded(agreement: Agreement) -> record.Witness:

@@ -18,6 +18,12 @@ from workbench.witness.result import GraphReading, TensorRead
 TOLERANCE = 0.001
 """Count and graph may differ by this part of the count: below it no ceiling changes in its third digit."""
 
+CONTEXT_TOLERANCE = 0.01
+"""Cache reads are a row of their own; a smaller difference is not worth a note."""
+
+INDEXER_RULE = "sparse-indexer"
+"""The count's rule for weights that sleep until the context passes a threshold."""
+
 
 class Status(StrEnum):
     """The record's words for the witness."""
@@ -58,13 +64,19 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The seal. `difference` is graph/count - 1; it and the graph's fields are None without a graph."""
+    """The seal. `difference` is graph/count - 1; it and the graph's fields are None without a graph.
+
+    `count_bytes` is the count at this context: with the weights of a sparse attention's indexer once it is
+    awake. The two `context` figures are what the step reads of KV cache and state by graph and by formula.
+    """
 
     status: Status
     count_bytes: int
     graph_bytes: int | None = None
     difference: float | None = None
     at_context: int | None = None
+    graph_context_bytes: int | None = None
+    count_context_bytes: int | None = None
     mlx_lm: str | None = None
     disagreements: tuple[Disagreement, ...] = ()
     notes: tuple[str, ...] = ()
@@ -83,7 +95,7 @@ def compare(count: Count, seen: GraphReading | NotWitnessed) -> Agreement:
     """
     if isinstance(seen, NotWitnessed):
         return Agreement(Status.NOT_WITNESSED, count.weight_bytes, reason=seen.words)
-    base = count.weight_bytes
+    base = count.weight_bytes + _awake_bytes(count, seen)
     difference = seen.weight_bytes / base - 1 if base else (inf if seen.weight_bytes else 0.0)
     agrees = abs(difference) <= TOLERANCE and count.refusal is None
     return Agreement(
@@ -92,6 +104,8 @@ def compare(count: Count, seen: GraphReading | NotWitnessed) -> Agreement:
         graph_bytes=seen.weight_bytes,
         difference=difference,
         at_context=seen.context,
+        graph_context_bytes=seen.context_read_bytes,
+        count_context_bytes=_formula_bytes(count, seen),
         mlx_lm=seen.mlx_lm,
         disagreements=disagreements(count, seen),
         notes=_notes(count, seen),
@@ -104,7 +118,11 @@ def disagreements(count: Count, seen: GraphReading) -> tuple[Disagreement, ...]:
     One byte of rounding a tensor is no disagreement. Where the routing was assumed, the graph read the first
     k experts whole and no other: experts are then compared by their sum.
     """
-    rows = {row.name: row for row in count.rows}
+    awake = _awake_bytes(count, seen) > 0
+    rows = {
+        row.name: row._replace(weight_bytes=row.disk_bytes) if awake and row.rule == INDEXER_RULE else row
+        for row in count.rows
+    }
     pairs = [(rows[read.name], read) for read in seen.reads if read.name in rows]
     if seen.assumed_routing:
         experts = [(row, read) for row, read in pairs if row.role is Role.EXPERT]
@@ -132,8 +150,24 @@ def _disagreement(key: tuple[str, str, str], members: Sequence[tuple[Row, Tensor
     )
 
 
+def _awake_bytes(count: Count, seen: GraphReading) -> int:
+    """Weights of a sparse indexer that the count expects to be awake; 0 where it knows no threshold."""
+    context = count.context
+    return context.at(seen.context + 1).indexer_weight_bytes if context.indexer_threshold else 0
+
+
+def _formula_bytes(count: Count, seen: GraphReading) -> int:
+    return count.context.at(seen.context + 1).read_bytes  # the step's own token is attended to as well
+
+
 def _notes(count: Count, seen: GraphReading) -> tuple[str, ...]:
     notes = []
+    formula = _formula_bytes(count, seen)
+    if abs(seen.context_read_bytes - formula) > CONTEXT_TOLERANCE * max(formula, seen.context_read_bytes):
+        notes.append(
+            f"of cache and state the graph reads {seen.context_read_bytes:,} B at this context, "
+            f"and the count's formulas say {formula:,} B"
+        )
     if count.refusal is not None:
         notes.append("the count was refused, so that the graph stands alone")
     if seen.assumed_routing:

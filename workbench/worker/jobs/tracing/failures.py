@@ -34,7 +34,7 @@ _MESSAGES: list[tuple[str, Reason]] = [
     (r"Expected shape .* but received shape .*", Reason.MISMATCH),
     (r"unsupported dtype (\S+)", Reason.UNSUPPORTED_DTYPE),
     (r"Unable to get state for primitive (\S+)", Reason.NOT_EXPORTABLE),
-    (r"\[(?:metal|cuda)_kernel\].*", Reason.KERNEL_MISSING),
+    (r"\[(?:metal|cuda)_kernel\].*|.*only supported on the GPU.*", Reason.KERNEL_MISSING),
 ]
 
 

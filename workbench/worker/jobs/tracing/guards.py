@@ -19,7 +19,8 @@ def nothing_evaluated() -> Iterator[None]:
     """Build graphs without computing: `mx.eval` raises EvaluatedError, compiled functions are spelled out.
 
     Three primitives cannot be exported (Contiguous, FromFP8, ToFP8). They move no weight from one place to
-    another, so that a plain cast, or nothing, stands in for them.
+    another, so that a plain cast, or nothing, stands in for them. The scale of a whole expert, which only a
+    GPU's `gather_qmm` takes, is multiplied onto what comes out.
     """
     import mlx.core as mx
 
@@ -32,6 +33,12 @@ def nothing_evaluated() -> Iterator[None]:
     def itself(array: Any, *_: Any, **__: Any) -> Any:
         return array
 
+    gather_qmm = mx.gather_qmm
+
+    def scaled_after(*arguments: Any, global_scale: Any = None, **named: Any) -> Any:
+        out = gather_qmm(*arguments, **named)
+        return out if global_scale is None else out * global_scale[named["rhs_indices"]][..., None, None]
+
     device = mx.default_device()
     mx.disable_compile()
     mx.set_default_device(mx.cpu)  # on a GPU some models choose kernels that cannot be exported
@@ -43,6 +50,7 @@ def nothing_evaluated() -> Iterator[None]:
                 "contiguous": itself,
                 "from_fp8": as_type,
                 "to_fp8": to_byte,
+                "gather_qmm": scaled_after,
             }.items():
                 patches.enter_context(mock.patch.object(mx, name, stand_in))
             yield
