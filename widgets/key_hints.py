@@ -1,7 +1,7 @@
-"""One row of key hints. What does not fit is left out from the right; the last one always stays."""
+"""One row of key hints. Where room is short some are left out from the right, or lose their labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -42,8 +42,10 @@ class KeyHints(Widget):
             super().__init__()
             self.action = action
 
-    def __init__(self, hints: Sequence[Hint] = (), *, id: str | None = None) -> None:
+    def __init__(self, hints: Sequence[Hint] = (), *, tabs: bool = False, id: str | None = None) -> None:
+        """`tabs`: where room is short all stay, and only the marked one keeps its label."""
         super().__init__(id=id)
+        self._tabs = tabs
         self._hints = tuple(hints)
 
     @property
@@ -68,11 +70,15 @@ class KeyHints(Widget):
             state = "marked" if hint.marked else state
             label = self.get_component_rich_style(f"key-hints--{state}") if state else base
             key = label if state else self.get_component_rich_style("key-hints--key")
-            segments += [Segment(f" {hint.key}", key), Segment(f" {hint.label} ", label)]
+            segments.append(Segment(f" {hint.key} ", key))
+            if hint.label:
+                segments.append(Segment(f"{hint.label} ", label))
         return Strip(segments).adjust_cell_length(width, base)
 
     def _fitting(self, width: int) -> list[Hint]:
         hints = list(self._hints)
+        if self._tabs and sum(map(_cells, hints)) > width:
+            return [hint if hint.marked else replace(hint, label="") for hint in hints]
         while len(hints) > 1 and sum(map(_cells, hints)) > width:
             del hints[-2]
         return hints
@@ -88,4 +94,4 @@ class KeyHints(Widget):
 
 
 def _cells(hint: Hint) -> int:
-    return len(hint.key) + len(hint.label) + 3
+    return len(hint.key) + 2 + (len(hint.label) + 1 if hint.label else 0)

@@ -82,9 +82,15 @@ class PredictionInput(Vertical):
         line.value = text
         self._say(self._hint)
 
-    def show_locked(self, words: str, *, final: bool) -> None:
-        """Show what is locked; `final` closes the box, else a correction may still be typed."""
+    def show_locked(self, words: str, *, final: bool, text: str = "") -> None:
+        """Show what is locked; `final` closes the box, else a correction may still be typed.
+
+        `text` stands in the box if nobody typed there (a value from the settings, say).
+        """
         line = self.query_one(Input)
+        if text and not line.value:
+            with self.prevent(Input.Changed):
+                line.value = text
         if final and line.has_focus:
             self.action_leave()
         line.disabled = final

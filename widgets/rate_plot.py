@@ -89,7 +89,7 @@ class RatePlot(Widget):
         wanted = self.drawing
         if wanted == "auto":
             wanted = "plotext" if width * height <= PLOTEXT_CELLS else "braille"
-        if wanted == "braille" or width < 24 or height < 6:
+        if wanted == "braille" or width < 24 or height < 10:
             return draw_braille
         from widgets.plotext_chart import draw_plotext  # plotext: not before a plot is drawn
 

@@ -8,7 +8,7 @@ from widgets.fact_list import Fact
 from widgets.sizes import sized
 from workbench.ledger.record import Record
 from workbench.ledger.words import percent, rate
-from workbench.prediction.ceiling import Ceiling, ceiling_tps
+from workbench.prediction.ceiling import BandwidthFigure, Ceiling, ceiling_tps
 from workbench.protocol.plan import expected_seconds
 from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
@@ -123,11 +123,11 @@ def live_line(run: Run) -> str:
     if run.phase in {Phase.PREFILL, Phase.DECODING, Phase.COOLING} and run.repeat_index is not None:
         words = [f"{run.phase} {run.repeat_index + 1}/{settings.repeats}"]
     if run.now is not None:
-        words.append(f"token {run.now.tokens}/{settings.max_tokens}")
         if run.now.tps_now is not None:
             words.append(f"now {rate(run.now.tps_now)}")
         if run.now.tps_mean is not None:
             words.append(f"mean {rate(run.now.tps_mean)} tok/s")
+        words.append(f"token {run.now.tokens}/{settings.max_tokens}")
     return "  ".join(words)
 
 
@@ -196,3 +196,15 @@ def verdict_sentences(record: Record) -> Sequence[str]:
     """The validator's sentences, the explanation of an excess last."""
     explained = [f"This would explain the excess: {words}." for words in record.excess_explained_by]
     return [*record.verdict_reasons, *explained]
+
+
+def figure_text(figure: BandwidthFigure) -> str:
+    """The figure as a person would type it."""
+    return f"{figure.gbps:g} {figure.kind} {figure.source}"
+
+
+def prediction_text(run: Run) -> str:
+    """The locked predictions as a person would type them."""
+    if len(run.predictions) == 1:
+        return f"{run.predictions[0].tps:g}"
+    return " ".join(f"{said.name}={said.tps:g}" for said in run.predictions)

@@ -22,7 +22,7 @@ from workbench.tui.messages import Found
 from workbench.tui.options import Options
 
 COLUMNS = (
-    Column("model", 22, stretch=True),
+    Column("model", 30, stretch=True),
     Column("size", 7, "right"),
     Column("architecture", 14, rank=3),
     Column("quantization", 12, rank=4),

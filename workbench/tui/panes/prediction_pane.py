@@ -21,9 +21,11 @@ from workbench.tui.panes import say
 from workbench.tui.words import (
     ceiling_facts,
     facts,
+    figure_text,
     locked_words,
     measured_facts,
     outcome_facts,
+    prediction_text,
     verdict_sentences,
 )
 
@@ -50,9 +52,9 @@ class PredictionPane(VerticalScroll):
             yield FactList(id="verdict-reasons")
             yield FactList(id="measured-facts")
         yield Static("memory bandwidth", id="figure-label", classes="label", markup=False)
-        yield PredictionInput(_check_figure, placeholder="819 spec Apple", hint=FIGURE_HINT, id="figure")
+        yield PredictionInput(_check_figure, placeholder="e.g. 819 spec Apple", hint=FIGURE_HINT, id="figure")
         yield Static("your number", id="number-label", classes="label", markup=False)
-        yield PredictionInput(_check_number, placeholder="tok/s", hint=NUMBER_HINT, id="number")
+        yield PredictionInput(_check_number, placeholder="e.g. 143", hint=NUMBER_HINT, id="number")
         yield FactList(id="ceilings")
         yield Static(id="run-state", markup=False)
         yield FactList(id="facts")
@@ -74,7 +76,7 @@ class PredictionPane(VerticalScroll):
         changed = before is None or (desk.figures, desk.running) != (before.figures, before.running)
         if changed and desk.figures:
             words = "\n".join(f"{one.name}: {one.source}" for one in desk.figures)
-            figure.show_locked(words, final=desk.running)
+            figure.show_locked(words, final=desk.running, text=figure_text(desk.figures[0]))
         self._paint_number(number, desk, before)
         self.query_one("#ceilings", FactList).show(ceiling_facts(desk) if record is None else [])
         self.query_one("#ceilings").display = bool(ceiling_facts(desk)) and record is None
@@ -94,7 +96,8 @@ class PredictionPane(VerticalScroll):
             return
         words = locked_words(desk.run)
         if before is None or before.run is None or words != locked_words(before.run):
-            number.show_locked(words, final=desk.run.load_begun or desk.record is not None)
+            final = desk.run.load_begun or desk.record is not None
+            number.show_locked(words, final=final, text=prediction_text(desk.run))
 
     def _paint_verdict(self, record: Record, desk: Desk) -> None:
         measured = self.query_one("#measured", BigNumber)

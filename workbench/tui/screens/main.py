@@ -37,6 +37,7 @@ from workbench.tui.panes.prediction_pane import PredictionPane
 from workbench.tui.panes.run_pane import RunPane
 from workbench.tui.screens.card import CardScreen, copy_record
 from workbench.tui.screens.ledger import LedgerScreen
+from workbench.tui.words import figure_text
 
 
 class MainScreen(Screen[None]):
@@ -57,7 +58,7 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Steps, panes, hints."""
         yield Steps([str(step) for step in Step], id="steps")
-        yield KeyHints(tabs("models"), id="tabs")
+        yield KeyHints(tabs("models"), tabs=True, id="tabs")
         with Container(id="panes"):
             yield ModelsPane(self.options, id="models", classes="-current")
             yield BytesPane(id="bytes")
@@ -326,8 +327,3 @@ class MainScreen(Screen[None]):
         """The ledger; before the lock without this checkpoint's results."""
         hidden = self.desk.name if self.desk.count is not None and not self.desk.locked else None
         self.app.push_screen(LedgerScreen(self.options, hidden))
-
-
-def figure_text(figure: BandwidthFigure) -> str:
-    """The figure as a person would type it."""
-    return f"{figure.gbps:g} {figure.kind} {figure.source}"
