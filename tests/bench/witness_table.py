@@ -38,12 +38,13 @@ agree."""
 PUBLISHED = """
 ## Published checkpoints at real size
 
-Real headers over sparse files, traced by a worker process after 209 tokens. **Right** is what the fixture's
-provenance says. CPU time and peak memory are the whole process's, libraries included. **Blocks** is how many
-blocks of the weight files were allocated or given back by being witnessed.
+Real headers over sparse files, traced by a worker process after 209 tokens. **Right** is what the
+fixture's provenance says; **caches** is what the count's formulas say of KV cache and state. CPU
+time and peak memory are the whole process's, libraries included. **Blocks** is how many blocks of
+the weight files were allocated or given back by being witnessed.
 
-| checkpoint | tensors | on disk GB | right | count | graph | resident GB | CPU s | peak MB | blocks |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"""
+| checkpoint | tensors | GB | right | count | graph | resident GB | caches | graph | CPU s | MB | blocks |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"""
 
 EXECUTED = """
 ## Architectures whose reads were found by execution
@@ -106,6 +107,8 @@ async def published() -> AsyncIterator[str]:
                     counted.weight_bytes,
                     reading.weight_bytes,
                     f"{reading.resident_bytes / 1e9:.3f}",
+                    counted.context.at(reading.context + 1).read_bytes,
+                    reading.context_read_bytes,
                     f"{reading.cpu_s:.1f}",
                     f"{reading.peak_rss_bytes / 1e6:.0f}",
                     _blocks(root) - blocks,

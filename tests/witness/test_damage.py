@@ -1,15 +1,21 @@
 """The witness put to the proof: every claim of the graph tried with damaged weights on a real step."""
 
+import json
+
 import mlx.core as mx
 import pytest
 
 from tests.tiny import tiny_checkpoints
+from tests.witness.looking import configurations, saved_by_mlx_lm, truth
 from workbench.accounting.engine import count
 from workbench.checkpoint.reading import open_checkpoint
 from workbench.errors import WorkerError
 from workbench.protocol import witnessing
 from workbench.protocol.witnessing import prove
+from workbench.witness.groups import by_role
+from workbench.worker.jobs.damage import run
 from workbench.worker.jobs.damaging.harm import in_rows, noise, not_a_number
+from workbench.worker.messages import DamageRequest
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +45,52 @@ async def test_every_part_of_a_mixture_behaves_as_the_graph_says(tiny):
     assert bytes_of["expert", "other experts"] == 3 * bytes_of["expert", "chosen experts"]  # 2 of 8 chosen
     assert bytes_of["embedding", "looked-up rows"] == 64 * 4
     assert all((trial.max_change == 0) is not trial.moved for trial in trials)
+
+
+def real(config, directory, rename=None):
+    """A checkpoint with random weights as mlx-lm names them, or as `rename` makes of {name: array}."""
+    mx.random.seed(1)
+    tensors = {
+        tensor.name: mx.random.normal(tensor.shape) * 0.1 for tensor in saved_by_mlx_lm(config).tensors
+    }
+    directory.mkdir()
+    mx.save_safetensors(str(directory / "model.safetensors"), rename(tensors) if rename else tensors)
+    (directory / "config.json").write_text(json.dumps(config))
+    return directory
+
+
+def trials_of(path):
+    said = []
+    run(DamageRequest(str(path), by_role(count(open_checkpoint(path)))), said.append)
+    assert all(trial.moved is trial.expected for trial in said)
+    return {(trial.label, trial.part): trial for trial in said}
+
+
+def one_tensor_an_expert(tensors):
+    unstacked = {}
+    for name, array in tensors.items():
+        if "switch_mlp" in name:
+            for e in range(array.shape[0]):
+                unstacked[name.replace("switch_mlp", f"experts.{e}")] = array[e]
+        else:
+            unstacked[name] = array
+    return unstacked
+
+
+def test_experts_in_tensors_of_their_own_are_told_apart(tmp_path):
+    trials = trials_of(real(configurations()["olmoe"], tmp_path / "olmoe", one_tensor_an_expert))
+    layers, matrices, experts, chosen = 4, 3, 8, 2
+    assert trials["expert", "chosen experts"].tensors == layers * matrices * chosen
+    assert trials["expert", "other experts"].tensors == layers * matrices * (experts - chosen)
+
+
+def test_projections_that_share_another_layers_cache_can_be_destroyed(tmp_path):
+    trials = trials_of(real(truth()["gemma3n"]["config"], tmp_path / "gemma3n"))
+    assert not trials["attention", "never read"].moved
+    assert trials["attention", "read"].moved
+    assert trials["embedding", "looked-up rows"].moved  # of the per-layer table
+    assert not trials["embedding", "other rows"].moved
+    assert trials["embedding", "read"].moved  # the tied table
 
 
 async def test_a_model_that_does_not_fit_is_not_loaded(tiny, monkeypatch):

@@ -16,7 +16,9 @@ def account(headers: Sequence[Header], built: Built, step: Step, context: int) -
 
     Bytes of a tensor = its bytes in the file x the part of it that became a parameter x the share of the
     parameter that the step reads; a row looked up in a table that is read in full counts no second time. A
-    parameter's resident bytes are divided among the tensors it was made of by their bytes in the file.
+    parameter's resident bytes are divided among the tensors it was made of by their bytes in the file. A
+    tensor that several parameters hold a copy of (AWQ's scales become scales and biases) counts as its copy
+    that is read most: these are bytes of the file, and what the copies take stands in the resident bytes.
     """
     found = reads(step.graph, [step.logits], len(step.parameters))
     by_parameter = dict(zip(step.parameters, found, strict=False))
@@ -52,11 +54,13 @@ def _row(header: Header, used: list[tuple[Read, float, float]]) -> TensorRead:
     if not used:
         return TensorRead(header.name, "dropped", 0, 0, 0, 0)
     kind = min((read.kind for read, _, _ in used), key=_KINDS.index)
-    rows = 0.0 if kind == "full" else sum(part * read.rows for read, part, _ in used)
+    copied = sum(part for _, part, _ in used) > 1.001
+    of_all = max if copied else sum
+    rows = 0.0 if kind == "full" else of_all(part * read.rows for read, part, _ in used)
     return TensorRead(
         header.name,
         kind,
-        _whole(header.nbytes * sum(part * read.share for read, part, _ in used)),
+        _whole(header.nbytes * of_all(part * read.share for read, part, _ in used)),
         _whole(header.nbytes * rows),
         _whole(sum(memory for _, _, memory in used)),
         max(read.times for read, _, _ in used),
