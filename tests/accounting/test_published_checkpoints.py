@@ -1,11 +1,12 @@
 """Published checkpoints, to the byte: what a token reads, the source documents' rule, and their tables."""
 
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
 
 import pytest
 
 from tests.checkpoints import fixture, in_memory, materialize, names
-from workbench.accounting.engine import count
+from workbench.accounting import engine
 from workbench.accounting.roles import Role
 from workbench.accounting.ruling import weight_bytes_by_rule
 from workbench.checkpoint.reading import open_checkpoint
@@ -14,13 +15,18 @@ SAFETENSORS = [name for name in names() if not name.startswith("gguf-")]
 GGUF = [name for name in names() if name.startswith("gguf-")]
 
 
+@cache
+def counted(name):
+    return engine.count(in_memory(name))
+
+
 def test_all_published_checkpoints_are_here():
     assert (len(SAFETENSORS), len(GGUF)) == (37, 2)
 
 
 @pytest.mark.parametrize("name", SAFETENSORS)
 def test_a_token_reads_exactly_the_right_bytes(name):
-    found, right = count(in_memory(name)), fixture(name)["expect"]["truth"]
+    found, right = counted(name), fixture(name)["expect"]["truth"]
     assert found.weight_bytes == right["per_token"]
     assert found.disk_bytes == right["total"]
     assert found.refusal is None
@@ -30,7 +36,7 @@ def test_a_token_reads_exactly_the_right_bytes(name):
 
 @pytest.mark.parametrize("name", SAFETENSORS)
 def test_the_parts_of_a_checkpoint_are_told_apart(name):
-    found, right = count(in_memory(name)).by_role, fixture(name)["expect"]["truth"]
+    found, right = counted(name).by_role, fixture(name)["expect"]["truth"]
 
     def on_disk(*roles):
         return sum(found[role].on_disk for role in roles if role in found)
@@ -45,7 +51,7 @@ def test_the_parts_of_a_checkpoint_are_told_apart(name):
 
 @pytest.mark.parametrize("name", SAFETENSORS)
 def test_the_seed_rule_gives_the_source_documents_bytes(name):
-    found, right = count(in_memory(name)).seed, fixture(name)["expect"]["seed"]
+    found, right = counted(name).seed, fixture(name)["expect"]["seed"]
     assert found.weight_bytes == right["per_token"]
     assert (found.total_bytes, found.vision_bytes) == (right["total"], right["vision"])
     assert (found.embedding_bytes, found.expert_bytes) == (right["embed"], right["experts"])
@@ -54,13 +60,13 @@ def test_the_seed_rule_gives_the_source_documents_bytes(name):
 
 @pytest.mark.parametrize("name", SAFETENSORS)
 def test_nothing_published_is_left_unclassified(name):
-    assert not [row.name for row in count(in_memory(name)).rows if row.rule == "unclassified"]
+    assert not [row.name for row in counted(name).rows if row.rule == "unclassified"]
 
 
 @pytest.mark.parametrize("name", GGUF)
 def test_gguf_files_have_both_rules_by_name(name, tmp_path):
     checkpoint, right = open_checkpoint(materialize(name, tmp_path)), fixture(name)["expect"]
-    found = count(checkpoint)
+    found = engine.count(checkpoint)
     assert weight_bytes_by_rule("count", checkpoint, found) == right["per_token"]
     assert weight_bytes_by_rule("whole-file", checkpoint, found) == right["file_bytes"]
     assert found.by_role[Role.EMBEDDING].on_disk == right["embed"]
@@ -71,7 +77,7 @@ def test_the_bandwidth_ledgers_ceilings_come_from_the_whole_file(tmp_path):
     ceilings = {}
     for name in GGUF:
         checkpoint = open_checkpoint(materialize(name, tmp_path))
-        found = count(checkpoint)
+        found = engine.count(checkpoint)
         for rule in ("whole-file", "count"):
             ceilings[name, rule] = 273e9 / weight_bytes_by_rule(rule, checkpoint, found)
     one_bit, sixteen = "gguf-Bonsai-8B-Q1_0", "gguf-Qwen3-8B-F16"
@@ -99,7 +105,7 @@ def as_printed(value, digits_like):
 
 @pytest.mark.parametrize("name", TABLE)
 def test_table_one_is_reproduced_in_every_cell(name):
-    found = count(in_memory(name))
+    found = counted(name)
     seed = found.seed
     ours = (seed.total_bytes, seed.vision_bytes, seed.embedding_bytes, seed.expert_bytes, found.weight_bytes)
     for bytes_found, cell in zip(ours, TABLE[name], strict=True):
@@ -125,7 +131,7 @@ CEILINGS = {
 @pytest.mark.parametrize("name", CEILINGS)
 def test_table_two_is_reproduced_in_every_cell_but_the_named(name):
     published, measured, fraction = CEILINGS[name]
-    ceiling = Decimal(638 * 10**9) / count(in_memory(name)).weight_bytes
+    ceiling = Decimal(638 * 10**9) / counted(name).weight_bytes
     if published is not None:
         assert as_printed(ceiling, "1") == Decimal(published)
     if fraction is not None:
@@ -133,8 +139,8 @@ def test_table_two_is_reproduced_in_every_cell_but_the_named(name):
 
 
 def test_the_four_cells_that_came_from_rounded_inputs_are_told_as_they_are():
-    big = count(in_memory("mlx-Qwen3.5-35B-A3B-4bit"))
-    four, nine = (count(in_memory(f"mlx-Qwen3.5-{size}B-4bit")) for size in (4, 9))
+    big = counted("mlx-Qwen3.5-35B-A3B-4bit")
+    four, nine = (counted(f"mlx-Qwen3.5-{size}B-4bit") for size in (4, 9))
     # 4B's ceiling at 638 GB/s: published 269, cut off instead of rounded.
     assert as_printed(Decimal(638 * 10**9) / four.weight_bytes, "0.01") == Decimal("269.53")
     # Run 1 counted all bytes: 88.99 tok/s x 20.39 GB = 1,814.6 GB/s of 819 is 221.6 %, published 221.
@@ -160,7 +166,7 @@ AT_819 = {
 @pytest.mark.parametrize("name", AT_819)
 def test_the_table_at_the_chips_specification_is_reproduced(name):
     size, published, measured, fraction = AT_819[name]
-    found = count(in_memory(name))
+    found = counted(name)
     ceiling = Decimal(819 * 10**9) / found.weight_bytes
     assert as_printed(Decimal(found.weight_bytes) / 10**9, size) == Decimal(size)
     assert as_printed(ceiling, published) == Decimal(published)
@@ -169,6 +175,6 @@ def test_the_table_at_the_chips_specification_is_reproduced(name):
 
 def test_run_one_counted_every_byte_and_predicted_too_little():
     checkpoint = in_memory("mlx-Qwen3.5-35B-A3B-4bit")
-    everything = weight_bytes_by_rule("all-bytes", checkpoint, count(checkpoint))
+    everything = weight_bytes_by_rule("all-bytes", checkpoint, engine.count(checkpoint))
     assert as_printed(Decimal(everything) / 10**9, "0.01") == Decimal("20.39")
     assert as_printed(Decimal(819 * 10**9) / everything, "0.1") == Decimal("40.2")

@@ -50,6 +50,8 @@ def find_context(facts: Facts, entries: Iterable[Entry]) -> Context:
     for index, blocks in _layers(facts):
         for groups in blocks:
             for cache in _of_block(index, groups, facts, notes):
+                if cache.items <= 0:  # a configuration with impossible sizes
+                    continue
                 kept = cache
                 if cache.shared and cache.kind in latest:
                     kept = replace(latest[cache.kind], layers=cache.layers, shared=True)
@@ -159,7 +161,7 @@ def _latent(last: Last, latent: int, facts: Facts) -> Cache:
     keys and values in the others.
     """
     text, item = facts.config.text, _item_bytes(facts)
-    rope = as_int(text.get("qk_rope_head_dim")) or 0
+    rope = max(0, as_int(text.get("qk_rope_head_dim")) or 0)
     unfolds = last.get("kv_b_proj")
     heads = first_int(text, HEADS)
     corrected = any(is_correction(pattern.path) for pattern in facts.survey.patterns)

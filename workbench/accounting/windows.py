@@ -6,7 +6,7 @@ from typing import Any
 from workbench.checkpoint.model_config import as_int, ints
 
 WIDTHS = ("sliding_window", "sliding_window_size", "attention_window_size", "window_size")
-PATTERNS = ("sliding_window_pattern", "sliding_window_layers", "hybrid_layer_pattern")
+PATTERNS = ("sliding_window_pattern", "sliding_window_layers", "hybrid_layer_pattern", "block_types")
 
 
 def window_of(text: Mapping[str, Any], index: int) -> int | None:
@@ -34,7 +34,10 @@ def unknown_window(text: Mapping[str, Any], index: int) -> bool:
 
 
 def _width(text: Mapping[str, Any]) -> int | None:
-    return next((value for key in WIDTHS if (value := as_int(text.get(key))) and value > 0), None)
+    """The window, unless it is wider than any context the model is made for."""
+    width = next((value for key in WIDTHS if (value := as_int(text.get(key))) and value > 0), None)
+    longest = as_int(text.get("max_position_embeddings"))
+    return None if width is None or (longest is not None and width >= longest) else width
 
 
 def _slides(text: Mapping[str, Any], index: int) -> bool:

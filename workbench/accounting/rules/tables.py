@@ -14,7 +14,9 @@ NGRAM_WORDS = frozenset({"ngram", "engram"})
 def head(subject: Subject, facts: Facts) -> Verdict | None:
     """The one vocabulary matrix that is read, where it has a tensor of its own."""
     vocabulary, module = facts.vocabulary, _module(subject)
-    ambiguous = vocabulary.refusal is not None and module in vocabulary.heads
+    if not module or module not in vocabulary.heads:
+        return None
+    ambiguous = vocabulary.refusal is not None
     return whole(Role.HEAD) if ambiguous or (module == vocabulary.read and not vocabulary.tied) else None
 
 

@@ -1,0 +1,200 @@
+"""What is wrong with a checkpoint is said: refusals where no honest figure exists, warnings elsewhere."""
+
+import pytest
+
+from tests.checkpoints import checkpoint
+from workbench.accounting.engine import count
+
+CONFIG = {
+    "vocab_size": 100,
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "num_experts": 8,
+    "num_experts_per_tok": 2,
+    "tie_word_embeddings": False,
+}
+MODEL = {
+    "model.embed_tokens.weight": ("BF16", [100, 64]),
+    "lm_head.weight": ("BF16", [100, 64]),
+    "model.norm.weight": ("BF16", [64]),
+    "model.layers.0.mlp.gate.weight": ("BF16", [8, 64]),
+    "model.layers.0.mlp.switch_mlp.up_proj.weight": ("BF16", [8, 32, 64]),
+    "model.layers.1.mlp.gate.weight": ("BF16", [8, 64]),
+    "model.layers.1.mlp.switch_mlp.up_proj.weight": ("BF16", [8, 32, 64]),
+}
+EXPERT_BYTES = 2 * 8 * 32 * 64 * 2
+
+
+def counted(config=(), without=(), **more):
+    tensors = {name: entry for name, entry in MODEL.items() if name not in without}
+    return count(checkpoint(tensors | more.get("tensors", {}), CONFIG | dict(config)))
+
+
+def codes(found):
+    return [finding.code for finding in found.findings]
+
+
+def test_a_sound_checkpoint_gets_neither():
+    found = counted()
+    assert (found.refusal, found.findings) == (None, ())
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"num_experts_per_tok": None},
+        {"num_experts": 0, "num_experts_per_tok": 0},
+        {"num_experts_per_tok": "2"},
+    ],
+)
+def test_experts_without_a_k_get_a_range_and_no_figure(config):
+    found = counted(config)
+    assert found.refusal.code == "experts_without_k"
+    least, most = found.weight_bytes - EXPERT_BYTES * 7 // 8, found.weight_bytes
+    assert f"{least:,} (k = 1) to {most:,}" in found.refusal.message
+    assert f"{EXPERT_BYTES:,} bytes of routed experts (E = 8)" in found.refusal.message
+
+
+def test_more_experts_per_token_than_experts():
+    found = counted({"num_experts_per_tok": 12})
+    assert found.refusal.code == "k_exceeds_experts"
+    assert "12 experts per token, but only 8 exist" in found.refusal.message
+
+
+@pytest.mark.parametrize("said", [4, 16, 0])
+def test_another_number_of_experts_than_the_tensors_show(said):
+    refusal = counted({"num_experts": said}).refusal
+    assert refusal.code in {"experts_mismatch", "k_exceeds_experts"}
+    assert counted({"num_experts": said, "num_experts_per_tok": 1}).refusal.code == "experts_mismatch"
+
+
+def test_experts_missing_from_a_list_of_them():
+    listed = {f"model.layers.0.mlp.experts.{i}.up_proj.weight": ("BF16", [32, 64]) for i in range(7)}
+    found = counted(without=["model.layers.0.mlp.switch_mlp.up_proj.weight"], tensors=listed)
+    assert found.refusal.code == "experts_mismatch"
+
+
+def test_the_number_of_experts_may_come_from_the_tensors():
+    found = counted({"num_experts": None})
+    assert (found.refusal, codes(found), found.experts) == (None, ["experts_from_headers"], 8)
+    assert found.weight_bytes == counted().weight_bytes
+
+
+def test_two_heads_are_one_too_many():
+    found = counted(tensors={"output.weight": ("BF16", [100, 64])})
+    assert found.refusal.code == "two_heads"
+    assert "lm_head, output" in found.refusal.message
+
+
+def test_a_head_beside_a_tie_flag_is_said_and_one_matrix_counted():
+    found = counted({"tie_word_embeddings": True})
+    assert (found.refusal, codes(found), found.tied) == (None, ["tie_flag"], True)
+    assert found.weight_bytes == counted().weight_bytes
+
+
+def test_a_missing_head_against_the_flag_is_said():
+    found = counted(without=["lm_head.weight"])
+    assert (found.refusal, codes(found), found.tied) == (None, ["tie_flag"], True)
+
+
+def test_a_contradiction_about_the_tie_is_said_and_the_headers_decide():
+    found = count(checkpoint(MODEL, CONFIG | {"text_config": CONFIG | {"tie_word_embeddings": True}}))
+    assert (found.refusal, codes(found), found.tied) == (None, ["tie_conflict"], False)
+
+
+def test_no_vocabulary_no_model():
+    found = counted(without=["lm_head.weight", "model.embed_tokens.weight"])
+    assert found.refusal.code == "no_vocabulary"
+
+
+def test_no_tensors_no_ceiling():
+    assert count(checkpoint({}, CONFIG)).refusal.code == "no_tensors"
+    empty = count(checkpoint({"model.embed_tokens.weight": ("BF16", [0, 64])}, CONFIG))
+    assert empty.refusal.code == "no_tensors"
+
+
+def test_only_towers_nothing_read():
+    found = count(checkpoint({"vision_tower.blocks.0.weight": ("BF16", [8, 8])}, {}))
+    assert found.refusal.code == "nothing_read"
+
+
+@pytest.mark.parametrize(
+    ("depth", "missing"), [(4, "2, 3"), (100, "2, 3, 4, 5, 6, 7, ..."), (10**12, "2, 3, 4")]
+)
+def test_missing_layers_are_named(depth, missing):
+    refusal = counted({"num_hidden_layers": depth}).refusal
+    assert refusal.code == "layers_missing"
+    assert missing in refusal.message
+    assert f"{depth - 2:,} of {depth:,} layers" in refusal.message
+
+
+def test_a_hole_in_the_stack_is_named():
+    moved = {name.replace("layers.1", "layers.2"): entry for name, entry in MODEL.items()}
+    refusal = count(checkpoint(moved, CONFIG | {"num_hidden_layers": 3})).refusal
+    assert refusal.code == "layers_missing"
+    assert "(1)" in refusal.message
+
+
+def test_layers_that_a_pruned_model_switches_off_are_not_missing():
+    off = {"attention": {"no_op": True}, "ffn": {"no_op": True}}
+    config = {"num_hidden_layers": 3, "block_configs": [{}, {}, off]}
+    assert counted(config).refusal is None
+
+
+def test_layers_may_stand_in_two_lists():
+    more = {"model.kv_reuse_layers.0.mlp.up_proj.weight": ("BF16", [64, 64])}
+    assert counted({"num_hidden_layers": 3}, tensors=more).refusal is None
+
+
+@pytest.mark.parametrize(
+    ("packed", "scales"),
+    [("weight", "scales"), ("qweight", "scales"), ("weight_packed", "weight_scale")],
+)
+def test_a_packed_weight_without_scales_is_refused(packed, scales):
+    dtype = "U32" if packed == "weight" else "I32"
+    module = "model.layers.{}.mlp.down_proj."
+    both = {module.format(i) + packed: (dtype, [64, 8]) for i in (0, 1)}
+    first = {module.format(0) + scales: ("BF16", [64, 1])}
+    second = {module.format(1) + scales: ("BF16", [64, 1])}
+    assert counted(tensors=both | first | second).refusal is None
+    refusal = counted(tensors=both | first).refusal
+    assert refusal.code == "scales_missing"
+    assert f"model.layers.1.mlp.down_proj.{packed}" in refusal.message
+
+
+def test_unclassified_tensors_are_counted_once_and_named():
+    found = counted(tensors={"model.layers.0.mystery.w": ("BF16", [64, 64])})
+    assert codes(found) == ["unclassified"]
+    assert found.findings[0].message == (
+        "1 tensor (8,192 bytes) in no rule, counted once as other: model.layers.#.mystery.w"
+    )
+    assert found.weight_bytes == counted().weight_bytes + 8192
+
+
+def test_identity_experts_make_the_count_an_upper_bound():
+    assert codes(counted({"zero_expert_num": 4})) == ["zero_experts"]
+
+
+def test_loops_without_their_number_are_assumed_aloud():
+    assert codes(counted({"loop_window_size": 64})) == ["loops_assumed"]
+
+
+def test_group_indices_are_not_loadable():
+    more = {
+        "model.layers.0.mlp.down_proj.qweight": ("I32", [8, 64]),
+        "model.layers.0.mlp.down_proj.scales": ("F16", [1, 64]),
+        "model.layers.0.mlp.down_proj.g_idx": ("I32", [64]),
+    }
+    assert "group_indices" in codes(counted(tensors=more))
+
+
+def test_names_in_messages_are_made_safe():
+    found = counted(tensors={"model.\x1b[31mred\n.weight": ("BF16", [4, 4])})
+    assert "\x1b" not in found.findings[0].message
+    assert "\n" not in found.findings[0].message
+
+
+def test_several_refusals_are_all_told():
+    found = counted({"num_experts_per_tok": None, "num_hidden_layers": 9})
+    assert found.refusal.code == "experts_without_k"
+    assert "layers_missing" in codes(found)
