@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from workbench.machine.sample import THERMAL_LEVELS, Sample
+from workbench.machine.macos import THERMAL_LEVELS
+from workbench.machine.sample import Sample
 
 DRIFT_LIMIT = 0.001
 """Wall clock against monotonic clock: beyond this share of the run the machine slept or its clock was set."""

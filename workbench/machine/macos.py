@@ -9,7 +9,10 @@ import re
 from typing import Any
 
 from workbench.machine.commands import text_of
-from workbench.machine.sample import THERMAL_LEVELS
+
+THERMAL_LEVELS = ("nominal", "moderate", "heavy", "trapping", "sleeping")
+"""macOS's thermal pressure levels 0 to 4, mildest first (libkern/OSThermalNotification.h)."""
+
 
 _THERMAL_KEY = "com.apple.system.thermalpressurelevel"
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}

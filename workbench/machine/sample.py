@@ -14,7 +14,7 @@ from typing import Any
 class Sample:
     """One moment. Clocks in seconds, sizes in bytes, clocks of the GPU in MHz.
 
-    `thermal` is one of `THERMAL_LEVELS`; `memory_pressure` is normal, warning or critical; `power_source` is
+    `thermal` is one of `macos.THERMAL_LEVELS`; `memory_pressure` is normal, warning or critical; `power_source` is
     ac or battery; `cpu_throttles` counts the CPU's thermal throttling since boot.
     """
 
@@ -33,9 +33,6 @@ class Sample:
     gpu_pids: tuple[int, ...] | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 
-
-THERMAL_LEVELS = ("nominal", "moderate", "heavy", "trapping", "sleeping")
-"""macOS's thermal pressure levels 0 to 4, mildest first (libkern/OSThermalNotification.h)."""
 
 _NAMES = {f.name for f in fields(Sample)} - {"wall_s", "monotonic_s", "missing"}
 
