@@ -14,8 +14,8 @@ from typing import Any
 class Sample:
     """One moment. Clocks in seconds, sizes in bytes, clocks of the GPU in MHz.
 
-    `thermal` is one of `macos.THERMAL_LEVELS`; `memory_pressure` is normal, warning or critical; `power_source` is
-    ac or battery; `cpu_throttles` counts the CPU's thermal throttling since boot.
+    `thermal` is one of `macos.THERMAL_LEVELS`; `memory_pressure` is normal, warning or critical;
+    `power_source` is ac or battery; `cpu_throttles` counts the CPU's thermal throttling since boot.
     """
 
     wall_s: float
