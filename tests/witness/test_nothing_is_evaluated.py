@@ -141,6 +141,20 @@ def test_a_type_of_tensor_that_mlx_cannot_read():
     assert failure_of(checkpoint(tensors, LLAMA))[0] == "unsupported_dtype"
 
 
+@pytest.mark.parametrize(
+    ("quantization", "word"),
+    [
+        ({"quant_method": "modelopt", "quant_algo": "FP8"}, "FP8"),
+        ({"quant_method": "compressed-tensors", "format": "float-quantized"}, "float-quantized"),
+        ({"quant_method": "awq", "bits": 3}, "bits=3"),
+    ],
+)
+def test_a_quantization_that_mlx_lm_does_not_know(quantization, word):
+    code, words = failure_of(llama(quantization_config=quantization))
+    assert code == "unsupported_quantization"
+    assert word in words
+
+
 def test_a_kernel_that_this_backend_does_not_have():
     def call_a_missing_kernel(x):
         _fast_kernel = None

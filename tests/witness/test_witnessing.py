@@ -3,6 +3,7 @@
 import asyncio
 import os
 from dataclasses import replace
+from fractions import Fraction
 
 import psutil
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from tests.checkpoints import in_memory, materialize
 from tests.witness.looking import look
 from workbench.accounting.engine import count
+from workbench.accounting.overrides import Override
 from workbench.checkpoint.reading import open_checkpoint
 from workbench.errors import WorkerError
 from workbench.locations import cache_dir
-from workbench.protocol.witnessing import Limits, Witnessed, sealed, witness
+from workbench.protocol.witnessing import Limits, Witnessed, seals, witness
 from workbench.witness.agreement import Status
 from workbench.witness.reasons import NotWitnessed, Reason
 from workbench.worker.client import Worker
@@ -93,7 +95,7 @@ async def test_the_second_time_no_worker_is_needed():
 
 async def test_the_seal_of_a_checkpoint():
     found = in_memory(SMALL)
-    agreement = await sealed(found, count(found))
+    (agreement,) = await seals(found, count(found))
     assert (agreement.status, agreement.graph_bytes) == (Status.AGREES, 75_715_200)
 
 
@@ -115,6 +117,16 @@ async def test_a_reason_comes_through_the_process_and_is_remembered():
     )
     assert await witness(found, start=started) == first
     assert len(started.pids) == 1
+
+
+async def test_the_quantization_that_lies_beside_the_configuration_counts(tmp_path):
+    root = materialize("hf-Llama-3.2-1B-Instruct", tmp_path)
+    (root / "hf_quant_config.json").write_text(
+        '{"quantization": {"quant_algo": "FP8"}, "quant_method": "modelopt"}'
+    )
+    found = await witness(open_checkpoint(root))
+    assert found.reason is Reason.UNSUPPORTED_QUANTIZATION
+    assert "FP8" in found.words
 
 
 async def test_a_trace_that_takes_too_long_is_stopped_and_not_remembered():
@@ -160,3 +172,10 @@ async def test_a_worker_that_cannot_start_is_a_reason_in_words():
         raise WorkerError("The worker process could not be started: no room.")
 
     assert "no room" in (await witness(in_memory(SMALL), start=impossible)).words
+
+
+async def test_the_graph_is_held_against_the_rules_and_not_against_a_persons_word():
+    found = in_memory(SMALL)
+    overridden = count(found, [Override("model.norm.weight", "a test", share=Fraction(5))])
+    assert overridden.weight_bytes > count(found).weight_bytes
+    assert [seal.difference for seal in await seals(found, overridden, (3, 209))] == [0, 0]

@@ -16,6 +16,7 @@ import msgspec
 import psutil
 
 from workbench.accounting.count import Count
+from workbench.accounting.engine import count as counted
 from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.checkpoint.config import CONFIG_LIMIT_BYTES
 from workbench.checkpoint.files import read_small
@@ -86,17 +87,18 @@ async def witness(
     return found if isinstance(found, NotWitnessed) else Witnessed(tuple(found))
 
 
-async def sealed(checkpoint: Checkpoint, count: Count, context: int = DEFAULT_CONTEXT) -> Agreement:
-    """The count (without overrides) held against the graph at one context."""
-    return (await seals(checkpoint, count, (context,)))[0]
+async def seals(
+    checkpoint: Checkpoint, count: Count, contexts: Sequence[int] = (DEFAULT_CONTEXT,)
+) -> list[Agreement]:
+    """The count held against the graph at several contexts, by one worker; without a graph one seal says why.
 
-
-async def seals(checkpoint: Checkpoint, count: Count, contexts: Sequence[int]) -> list[Agreement]:
-    """As `sealed`, at several contexts by one worker. Without a graph it is one seal that says why."""
+    Overrides are a person's word: the graph is held against what the rules alone say.
+    """
     found = await witness(checkpoint, contexts)
+    by_rules = counted(checkpoint) if count.overrides else count
     if isinstance(found, NotWitnessed):
-        return [compare(count, found)]
-    return [compare(count, reading) for reading in found.readings]
+        return [compare(by_rules, found)]
+    return [compare(by_rules, reading) for reading in found.readings]
 
 
 def as_recorded(agreement: Agreement) -> record.Witness:

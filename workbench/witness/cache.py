@@ -26,6 +26,7 @@ _LASTING = {
     Reason.MISMATCH,
     Reason.INCOMPLETE,
     Reason.UNSUPPORTED_DTYPE,
+    Reason.UNSUPPORTED_QUANTIZATION,
     Reason.EVALUATES,
     Reason.KERNEL_MISSING,
     Reason.NOT_EXPORTABLE,

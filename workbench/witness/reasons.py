@@ -17,6 +17,7 @@ class Reason(StrEnum):
     MISMATCH = "mismatch"
     INCOMPLETE = "incomplete"
     UNSUPPORTED_DTYPE = "unsupported_dtype"
+    UNSUPPORTED_QUANTIZATION = "unsupported_quantization"
     EVALUATES = "evaluates"
     KERNEL_MISSING = "kernel_missing"
     NOT_EXPORTABLE = "not_exportable"
@@ -24,7 +25,6 @@ class Reason(StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     BACKEND_MISSING = "backend_missing"
     CRASHED = "crashed"
-    CANCELLED = "cancelled"
     FAILED = "failed"
 
 
@@ -37,6 +37,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.MISMATCH: "the tensors do not have the shapes that config.json describes",
     Reason.INCOMPLETE: "tensors are missing that the model needs, and mlx-lm would not load it",
     Reason.UNSUPPORTED_DTYPE: "mlx cannot read this type of tensor",
+    Reason.UNSUPPORTED_QUANTIZATION: "this mlx-lm does not know the quantization",
     Reason.EVALUATES: "the model computes values while it is built or run, which would load weights",
     Reason.KERNEL_MISSING: "the model needs a kernel that this backend does not have",
     Reason.NOT_EXPORTABLE: "the model uses an operation that mlx cannot export",
@@ -44,7 +45,6 @@ SENTENCES: dict[Reason, str] = {
     Reason.OUT_OF_MEMORY: "the trace took more memory than headers can need and was stopped",
     Reason.BACKEND_MISSING: "mlx or mlx-lm is not installed in this Python",
     Reason.CRASHED: "the process that traced it crashed",
-    Reason.CANCELLED: "the trace was cancelled",
     Reason.FAILED: "the model could not be built or traced",
 }
 

@@ -28,11 +28,16 @@ def reason_of(error: BaseException) -> tuple[Reason, str]:
     return Reason.FAILED, f"{type(error).__name__}: {message} in {_where(error)}"
 
 
+_QUANTIZATION = Reason.UNSUPPORTED_QUANTIZATION
+
 _MESSAGES: list[tuple[str, Reason]] = [
     (r"Model type (.*) not supported", Reason.UNSUPPORTED_TYPE),
     (r"custom module \((.*?)\) to build", Reason.REMOTE_CODE),
     (r"Expected shape .* but received shape .*", Reason.MISMATCH),
     (r"unsupported dtype (\S+)", Reason.UNSUPPORTED_DTYPE),
+    (r"[Uu]nsupported (modelopt quant_algo: .*|compressed-tensors format .*)", _QUANTIZATION),
+    (r"(Cannot infer the quantization mode.*|Only .* is supported for AutoAWQ.*)", _QUANTIZATION),
+    (r"Found (\S+g_idx) in weights", _QUANTIZATION),
     (r"Unable to get state for primitive (\S+)", Reason.NOT_EXPORTABLE),
     (r"\[(?:metal|cuda)_kernel\].*|.*only supported on the GPU.*", Reason.KERNEL_MISSING),
 ]
