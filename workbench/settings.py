@@ -3,7 +3,6 @@
 A wrong or unknown setting becomes a warning and its default; only a file that is no TOML is an error.
 """
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -62,10 +61,13 @@ def load_settings(path: Path | None = None) -> Settings:
     """
     path = path or settings_path()
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        import tomllib  # only who has settings pays for it
+
+        given = tomllib.loads(text)
     except FileNotFoundError:
         return Settings()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # UTF-8's and TOML's errors are ValueErrors
         raise UsageError(
             f"The settings {shown(path)} are no TOML: {error}.", "Correct the line, or move the file away."
         ) from error

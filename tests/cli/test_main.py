@@ -22,7 +22,7 @@ def test_a_mistyped_command_is_answered_with_the_near_one(capsys):
     assert main(["mesure"]) == 2
     spoken = capsys.readouterr()
     assert spoken.out == ""
-    assert "did you mean `workbench measure`?" in spoken.err
+    assert "Did you mean `workbench measure`?" in spoken.err
 
 
 def test_with_json_an_error_is_an_object_on_stdout(capsys):

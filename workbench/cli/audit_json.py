@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import asdict
+
 from workbench.accounting.compare import against_seed
 from workbench.accounting.count import Count
 from workbench.checkpoint.checkpoint import Checkpoint
-from workbench.cli.audit import CONTEXTS
-from workbench.cli.bytes import fields as bytes_json
+from workbench.cli.audit_words import CONTEXTS, what_ifs
+from workbench.cli.bytes_json import fields as bytes_json
 from workbench.prediction.ceiling import BandwidthFigure, ceiling_tps
+from workbench.protocol.witnessing import as_recorded
 from workbench.witness.agreement import Agreement
 from workbench.worker.messages import Damaged
 
@@ -21,15 +24,12 @@ def fields(
     figure: BandwidthFigure | None,
 ) -> dict[str, Any]:
     """One object; `witness_bytes_per_token` is null where nothing was witnessed."""
-    from msgspec import to_builtins
-
-    from workbench.protocol.witnessing import as_recorded
-
-    witnesses = [to_builtins(as_recorded(agreement)) for agreement in agreements]
+    witnesses = [as_recorded(agreement) for agreement in agreements]
+    first = witnesses[0] if witnesses else None
+    graph_bytes = agreements[0].bytes_in_force if agreements else None
     return {
-        **bytes_json(checkpoint, count),
-        "witness_bytes_per_token": witnesses[0]["bytes_per_token"] if witnesses else None,
-        **({"witness": witnesses[0]} if witnesses else {}),
+        **bytes_json(checkpoint, count, figure=figure, graph_bytes=graph_bytes, witness=first),
+        "witness_bytes_per_token": first.bytes_per_token if first else None,
         "witness_at_contexts": witnesses,
         "tensors": [
             {
@@ -51,7 +51,11 @@ def fields(
             for one in against_seed(count)
         },
         "context": [_at(count, tokens, figure) for tokens in CONTEXTS],
-        "proof": None if proof is None else [to_builtins(one) for one in proof],
+        "what_if": [
+            {"name": one.name, "step_bytes": one.step_bytes, "bytes_per_token": one.bytes_per_token}
+            for one in what_ifs(count)
+        ],
+        "proof": None if proof is None else [asdict(one) for one in proof],
     }
 
 

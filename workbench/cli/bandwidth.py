@@ -6,18 +6,21 @@ later predictions on this machine offer it by name.
 
 import argparse
 import asyncio
+from typing import TYPE_CHECKING
 
 from workbench.cli import console, options
 from workbench.errors import UsageError
+from workbench.exits import ExitCode
+
+if TYPE_CHECKING:
+    from workbench.ledger.record import KernelFigure
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--quick", action="store_true", help="only the kernel that reaches the limit")
     parser.add_argument("--repeats", type=int, default=8, metavar="N", help="timed batches a kernel (8)")
-    parser.add_argument(
-        "--megabytes", type=int, default=0, metavar="N", help="size (default: beyond every cache)"
-    )
+    parser.add_argument("--megabytes", type=int, metavar="N", help="size (default: beyond every cache)")
     options.add_ledger(parser)
     options.add_json(parser)
 
@@ -30,40 +33,32 @@ def run(args: argparse.Namespace) -> int:
     from workbench.protocol.prepare import probe
     from workbench.settings import load_settings
 
-    if args.repeats < 1 or args.megabytes < 0:
+    if args.repeats < 1 or (args.megabytes is not None and args.megabytes < 1):
         raise UsageError("--repeats and --megabytes count upwards from 1.")
-    ledger = options.ledger_path(args.ledger)
     figure, record = asyncio.run(
         probe(
             quick=args.quick,
             repeats=args.repeats,
-            size_bytes=args.megabytes * 1_000_000,
+            size_bytes=(args.megabytes or 0) * 1_000_000,
             alias=load_settings().alias,
             command=command(),
-            ledger=ledger,
+            ledger=options.ledger_path(args.ledger),
         )
     )
-    if args.json:
-        from msgspec.json import encode
-
-        console.out(encode(record).decode())
-        return 0
-    rows = [
-        (
-            k.kernel,
-            k.dtype,
-            f"{k.bytes / 1e6:.0f}",
-            str(k.batched),
-            f"{k.best_gbps:.1f}",
-            f"{k.median_gbps:.1f}",
-        )
-        for k in record.kernels or []
-    ]
-    headers = ("kernel", "dtype", "MB", "batched", "best GB/s", "median GB/s")
-    console.out(console.table(headers, rows, right="<<>>>>"))
-    console.out(f"{figure.name} ({figure.source})")
-    for published in figures_for(record.device, record.gpu_cores, record.memory_bytes).figures:
-        console.out(f"  {figure.gbps / published.gbps:.0%} of {published.name} ({published.source})")
     for sentence in spoiled_by(record):
-        console.say(f"note: {sentence}")
-    return 0
+        console.say_wrapped(sentence, "note: ")
+    if args.json:
+        console.out_json(record)
+        return ExitCode.OK
+    headers = ("kernel", "dtype", "MB", "batched", "best GB/s", "median GB/s")
+    console.out(console.table(headers, [_cells(kernel) for kernel in record.kernels or []], right="<<>>>>"))
+    console.out_lines(console.wrapped(f"{figure.name}: {figure.source}", later="  "))
+    for published in figures_for(record.device, record.gpu_cores, record.memory_bytes).figures:
+        share = f"{figure.gbps / published.gbps:.0%} of {published.name}: {published.source}"
+        console.out_lines(console.wrapped(share, "  ", "    "))
+    return ExitCode.OK
+
+
+def _cells(kernel: "KernelFigure") -> tuple[str, ...]:
+    best, median = f"{kernel.best_gbps:.1f}", f"{kernel.median_gbps:.1f}"
+    return kernel.kernel, kernel.dtype, f"{kernel.bytes / 1e6:.0f}", str(kernel.batched), best, median

@@ -1,20 +1,19 @@
 """Judge a number somebody shows you: a README, a post, a benchmark. The first check on any decode number.
 
 Nothing runs. The fraction says whether the claim fits on the bus that it names; with --record it is kept,
-marked as external.
+marked as external. Exit code 1 where the validator flags it as a counting error.
 """
 
 import argparse
 
-from workbench.cli import console, options
-from workbench.exits import ExitCode
+from workbench.cli import console, opening, options
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     options.add_checkpoint(parser)
     parser.add_argument(
-        "--measured", type=float, required=True, metavar="TPS", help="the number you were shown"
+        "--measured", required=True, metavar="TPS", help='the number you were shown: "89", "11 ms"'
     )
     options.add_bandwidth(parser, required=True)
     parser.add_argument("--by", metavar="NAME", help="who says so, and where")
@@ -24,29 +23,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draft-model", metavar="NAME", help="the draft model, if it was speculative")
     parser.add_argument("--record", action="store_true", help="keep it in the ledger, as external")
     options.add_rule(parser)
+    options.add_overrides(parser)
     options.add_ledger(parser)
     options.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the verdict; exit code 1 where the validator flags the number."""
-    from msgspec.json import encode
-
+    """Print the verdict, with rows to set it beside."""
     from workbench.analysis.check import check
     from workbench.analysis.excess import alternatives
     from workbench.cli.verdict_words import beside_lines, verdict_lines
     from workbench.ledger.store import append
+    from workbench.prediction.parse import parse_rate
     from workbench.protocol.accounts import bytes_fields, figure_fields, model_fields
+    from workbench.protocol.headless import exit_code_of
     from workbench.protocol.plan import Plan
 
-    checkpoint, count = options.counted(args.checkpoint, args.models)
-    options.require_countable(checkpoint, count)
-    figure = options.figure(args)
-    assert figure is not None  # the option is required
+    measured_tps, figure = parse_rate(args.measured), options.stated_figure(args)
+    checkpoint, count = opening.counted(args.checkpoint, args.models, args.overrides)
+    opening.require_countable(checkpoint, count)
     plan = Plan(checkpoint=checkpoint, count=count, bandwidths=(figure,), rule=args.rule)
     record = check(
         model_fields(checkpoint) | bytes_fields(plan) | figure_fields(plan),
-        args.measured,
+        measured_tps,
         alternatives=alternatives(count),
         measured_by=args.by,
         device=args.device,
@@ -57,9 +56,10 @@ def run(args: argparse.Namespace) -> int:
     ledger = options.ledger_path(args.ledger)
     if args.record:
         record = append(ledger, record)
+        console.say(f"record: {record.record_id}")
     if args.json:
-        console.out(encode(record).decode())
+        console.out_json(record)
     else:
-        for line in (*verdict_lines(record), *beside_lines(record, ledger)):
-            console.out(line)
-    return ExitCode.FLAGGED if record.verdict == "counting error" else ExitCode.OK
+        console.out_lines(verdict_lines(record))
+        console.out_lines(beside_lines(record, ledger))
+    return exit_code_of(record)

@@ -7,27 +7,25 @@ locked). Elsewhere: the protocol as `measure` runs it, ending in a record and a 
 import argparse
 import sys
 
-from workbench.cli import options, planning
+from workbench.cli import console, options, run_options
 from workbench.cli.measure import measure
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
-        "--checkpoint", default=None, metavar="NAME", help="another synthetic checkpoint than the first"
-    )
+    parser.add_argument("--checkpoint", metavar="NAME", help="another synthetic checkpoint than the first")
     parser.add_argument("--headless", action="store_true", help="no screens, even on a terminal")
     options.add_models(parser)
-    planning.add_run(parser)
+    run_options.add_run(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the screens on a terminal, run headless elsewhere."""
-    from workbench.shelf.synthetic import PREFIX, SPECS
+    from workbench.shelf.synthetic import NAMES, PREFIX
 
-    name = args.checkpoint or next(name for name, spec in SPECS.items() if spec.listed)
-    name = name if name.startswith(PREFIX) else PREFIX + name
-    if sys.stdin.isatty() and sys.stderr.isatty() and not (args.headless or args.json):
+    name = PREFIX + (args.checkpoint or NAMES[0]).removeprefix(PREFIX)
+    headless = args.headless or args.json
+    if not headless and console.is_terminal(sys.stdin) and console.is_terminal(sys.stderr):
         from workbench.cli.screens import show
 
         return show(args, checkpoint=name, prediction=args.predict, demo=True)

@@ -6,9 +6,19 @@ import os
 import platform
 import shutil
 import sys
+from typing import NamedTuple
 
 from workbench.cli import console, options
+from workbench.exits import ExitCode
 from workbench.locations import ledger_path, settings_path, shown
+
+
+class Check(NamedTuple):
+    """One subject: whether it is well, and in words what is there or what to do."""
+
+    subject: str
+    ok: bool
+    words: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,67 +28,65 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """One line a subject: good, or what is wrong and what to do."""
-    checks = [*_places(), *_terminal(), _backend(), *_power()]
+    checks = [_ledger(), _settings(), _encoding(), _terminal(), _backend(), *_power()]
     if args.json:
-        console.out_json([{"subject": name, "ok": ok, "words": words} for name, ok, words in checks])
-        return 0
-    for name, ok, words in checks:
-        console.out(f"{'ok' if ok else '--'}  {name:12} {words}")
+        console.out_json({"schema_version": 1, "checks": [check._asdict() for check in checks]})
+        return ExitCode.OK
+    for check in checks:
+        mark = "ok" if check.ok else "--"
+        console.out_lines(console.wrapped(check.words, f"{mark}  {check.subject:12} ", " " * 17))
     if platform.system() == "Darwin":
         from workbench.power.sudoers import doctor_text
 
         console.out("")
         console.out(doctor_text())
-    return 0
+    return ExitCode.OK
 
 
-Check = tuple[str, bool, str]
-
-
-def _places() -> list[Check]:
-    from workbench.errors import LedgerError, UsageError
+def _ledger() -> Check:
+    from workbench.errors import LedgerError
     from workbench.ledger.verify import verify
+
+    path = ledger_path()
+    if not path.exists():
+        return Check("ledger", True, f"{shown(path)}, not begun yet")
+    try:
+        result = verify(path)
+    except LedgerError as error:
+        return Check("ledger", False, f"{error.message} {error.hint}")
+    if result.is_sound:
+        return Check("ledger", True, f"{shown(path)}, {result.records} records")
+    wrong = f"{shown(path)}: {len(result.problems)} problems, see `workbench ledger verify`"
+    return Check("ledger", False, wrong)
+
+
+def _settings() -> Check:
+    from workbench.errors import UsageError
     from workbench.settings import load_settings
 
-    ledger = ledger_path()
-    try:
-        problems = verify(ledger).problems if ledger.exists() else ()
-        found = (
-            (
-                "ledger",
-                not problems,
-                f"{shown(ledger)}: {len(problems)} problems, see `workbench ledger verify`",
-            )
-            if problems
-            else ("ledger", True, shown(ledger))
-        )
-    except LedgerError as error:
-        found = ("ledger", False, error.message)
     try:
         warnings = load_settings().warnings
-        mine = ("settings", not warnings, "; ".join(warnings) or shown(settings_path()))
     except UsageError as error:
-        mine = ("settings", False, f"{error.message} {error.hint}")
-    return [found, mine]
+        return Check("settings", False, f"{error.message} {error.hint}")
+    there = "" if settings_path().exists() else ", none: the defaults hold"
+    return Check("settings", not warnings, " ".join(warnings) or f"{shown(settings_path())}{there}")
 
 
-def _terminal() -> list[Check]:
+def _encoding() -> Check:
     encoding = (getattr(sys.__stdout__, "encoding", None) or "unknown").lower()
+    is_utf8 = encoding.replace("-", "") == "utf8"
+    help_words = "" if is_utf8 else ": the screens need UTF-8 (LC_ALL=C.UTF-8 or PYTHONUTF8=1)"
+    return Check("encoding", is_utf8, f"{encoding}{help_words}")
+
+
+def _terminal() -> Check:
     term, colours = os.environ.get("TERM", ""), os.environ.get("COLORTERM", "")
     size = shutil.get_terminal_size()
-    return [
-        ("encoding", encoding.replace("-", "") == "utf8", f"{encoding} (the screens need UTF-8)"),
-        (
-            "terminal",
-            term not in {"", "dumb"},
-            f"{term or 'none'}, {size.columns}x{size.lines}, "
-            + (
-                "24-bit colour"
-                if colours in {"truecolor", "24bit"}
-                else "COLORTERM unset: 256 colours or fewer"
-            ),
-        ),
-    ]
+    depth = (
+        "24-bit colour" if colours in {"truecolor", "24bit"} else "256 colours or fewer: COLORTERM is unset"
+    )
+    words = f"{term or 'TERM is unset'}, {size.columns}x{size.lines}, {depth}"
+    return Check("terminal", term not in {"", "dumb"}, words)
 
 
 def _backend() -> Check:
@@ -88,13 +96,15 @@ def _backend() -> Check:
     try:
         stamp = asyncio.run(worker_stamp())
     except WorkerError as error:
-        return ("backend", False, f"{error.message} {error.hint}")
-    return ("backend", True, f"mlx {stamp.mlx} ({stamp.backend}), mlx-lm {stamp.mlx_lm}, {stamp.device}")
+        return Check("backend", False, f"{error.message} {error.hint}")
+    words = f"mlx {stamp.mlx} ({stamp.backend}), mlx-lm {stamp.mlx_lm}, {stamp.device}"
+    return Check("backend", True, words)
 
 
 def _power() -> list[Check]:
-    from workbench.power.choice import look
+    from workbench.power.choice import METER_HELPS, look
 
     choice = look()
-    found = [(f"{source.name}", True, "power source") for source in choice.sources]
-    return found + [(name, False, why) for name, why in choice.looked_for]
+    found = [Check("power", True, f"{source.name} can be read") for source in choice.sources]
+    missing = [Check("power", False, f"no {name}: {why}") for name, why in choice.looked_for]
+    return [*found, *missing, *([] if found else [Check("power", False, METER_HELPS)])]

@@ -5,15 +5,17 @@ mixed in. Three models make no claim, four an interval, five over a tenfold span
 """
 
 import argparse
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.cli import console, options
+from workbench.cli import console, opening, options
 from workbench.escape import visible
+from workbench.exits import ExitCode
 
 if TYPE_CHECKING:
-    from workbench.analysis.fit import Fit
-    from workbench.ledger.record import Record
+    from workbench.analysis.calibration import Calibration
+    from workbench.analysis.fit_groups import GroupFit
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,57 +34,64 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print every group's fit, or the reason why it has none."""
+    from workbench.analysis.calibration import calibrations
     from workbench.analysis.fit_groups import fits
-    from workbench.analysis.fit_words import HEADERS, office_sentences, rows, sentences
     from workbench.ledger.corrections import discarded
     from workbench.ledger.store import read
 
     if args.office:
-        for sentence in office_sentences():
-            console.out(sentence)
-        return 0
+        return _office(as_json=args.json)
     records = read(options.ledger_path(args.ledger)).records
-    groups = fits(records, discarded(records))
-    wanted = options.counted(args.estimate, args.models)[1].weight_bytes if args.estimate else None
+    taken_back = discarded(records)
+    groups = fits(records, taken_back)
+    people = calibrations(records, taken_back) if args.calibration else []
+    wanted = None
+    if args.estimate:
+        checkpoint, count = opening.counted(args.estimate, args.models)
+        opening.require_countable(checkpoint, count)
+        wanted = count.weight_bytes
     if args.json:
-        from msgspec import to_builtins
-
-        console.out_json(
-            to_builtins([{"group": g.group.words, "fit": g.fit, "refusal": g.refusal} for g in groups])
-        )
-        return 0
+        console.out_json(_fields(groups, wanted, people if args.calibration else None))
+        return ExitCode.OK
     for group in groups:
-        console.out(visible(group.group.words, 200))
-        if group.fit is None:
-            console.out(f"  no fit: {group.refusal}")
-            continue
-        for sentence in sentences(group.fit):
-            console.out(f"  {sentence}")
-        console.out(console.table(HEADERS, rows(group.fit), right="<" + ">" * (len(HEADERS) - 1)))
-        if wanted is not None:
-            console.out(f"  {_estimate(group.fit, wanted)}")
+        console.out_lines(_group_lines(group, wanted))
     if not groups:
         console.out("No measured records to fit: `workbench measure` makes them.")
     if args.calibration:
-        _calibration(records)
-    return 0
+        console.out(_calibration_table(people) if people else "Nobody has predicted a run yet.")
+    return ExitCode.OK
 
 
-def _estimate(fitted: "Fit", weight_bytes: int) -> str:
+def _group_lines(group: "GroupFit", wanted: int | None) -> Iterator[str]:
+    from workbench.analysis.fit_words import HEADERS, RIGHT_ALIGNED, rows, sentences
+
+    yield visible(group.group.words, 300)
+    for why, number in Counter(why for _, why in group.left_out).items():
+        yield from console.wrapped(f"left out: {number}, {visible(why)}", "  ", "    ")
+    if group.fit is None:
+        yield from console.wrapped(f"no fit: {group.refusal}", "  ", "    ")
+        return
+    for sentence in sentences(group.fit):
+        yield from console.wrapped(sentence, "  ", "    ")
+    right = "".join(">" if header in RIGHT_ALIGNED else "<" for header in HEADERS)
+    yield console.table(HEADERS, [(visible(row[0], 40), *row[1:]) for row in rows(group.fit)], right=right)
+    if wanted is not None:
+        yield f"  {_estimate_words(group, wanted)}"
+
+
+def _estimate_words(group: "GroupFit", weight_bytes: int) -> str:
     from workbench.analysis.fit import estimate
     from workbench.ledger.words import gb, rate
 
-    expected = estimate(fitted, weight_bytes)
-    range_words = "without an interval"
+    assert group.fit is not None
+    expected = estimate(group.fit, weight_bytes)
+    between = "no interval"
     if expected.low is not None and expected.high is not None:
-        range_words = f"{rate(expected.low)} to {rate(expected.high)}"
-    return f"expects {rate(expected.tps)} tok/s of {gb(weight_bytes)} a token ({range_words})"
+        between = f"{rate(expected.low)} to {rate(expected.high)}"
+    return f"expects {rate(expected.tps)} tok/s of {gb(weight_bytes)} a token ({between})"
 
 
-def _calibration(records: "Sequence[Record]") -> None:
-    from workbench.analysis.calibration import calibrations
-    from workbench.ledger.corrections import discarded
-
+def _calibration_table(people: "Sequence[Calibration]") -> str:
     rows = [
         (
             visible(person.name, 40),
@@ -92,7 +101,51 @@ def _calibration(records: "Sequence[Record]") -> None:
             "" if person.early_factor is None else f"{person.early_factor:.2f}x",
             "" if person.late_factor is None else f"{person.late_factor:.2f}x",
         )
-        for person in calibrations(records, discarded(records))
+        for person in people
     ]
     headers = ("who", "runs", "typically off by", "measured / said", "first half", "last half")
-    console.out(console.table(headers, rows, right="<>>>>>") if rows else "Nobody has predicted a run yet.")
+    return console.table(headers, rows, right="<>>>>>")
+
+
+def _fields(
+    groups: "Sequence[GroupFit]", wanted: int | None, people: "Sequence[Calibration] | None"
+) -> dict[str, object]:
+    from workbench.analysis.fit import estimate
+
+    return {
+        "schema_version": 1,
+        "fits": [
+            {
+                "group": group.group.words,
+                "fit": group.fit,
+                "refusal": group.refusal or None,
+                "estimate": None if wanted is None or group.fit is None else estimate(group.fit, wanted),
+                "left_out": [{"record_id": record_id, "why": why} for record_id, why in group.left_out],
+            }
+            for group in groups
+        ],
+        **({} if people is None else {"calibration": people}),
+    }
+
+
+def _office(*, as_json: bool) -> int:
+    """The source documents' rows: our fit, theirs, and the mixture that lies off the line."""
+    from workbench.analysis.fit import fit, misfit
+    from workbench.analysis.fit_words import office_sentences
+    from workbench.analysis.reference import MACHINE, PUBLISHED_GBPS, PUBLISHED_OVERHEAD_S, office_points
+
+    if not as_json:
+        for sentence in office_sentences():
+            console.out_lines(console.wrapped(sentence, later="  "))
+        return ExitCode.OK
+    dense, mixture = office_points()
+    ours = fit(dense)
+    console.out_json(
+        {
+            "schema_version": 1,
+            "fits": [{"group": MACHINE, "fit": ours, "refusal": None}],
+            "published": {"overhead_s": PUBLISHED_OVERHEAD_S, "gbps": PUBLISHED_GBPS},
+            "outlier": misfit(ours, mixture),
+        }
+    )
+    return ExitCode.OK

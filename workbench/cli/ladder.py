@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import console, metering, options, planning
-from workbench.errors import LedgerError, PredictionMissingError, UsageError
-from workbench.exits import ExitCode
+from workbench.cli import console, options, planning, run_options
+from workbench.errors import LedgerError, PredictionMissingError
 from workbench.ledger.record import Record
 
 if TYPE_CHECKING:
@@ -22,38 +21,30 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("checkpoints", nargs="+", help="as `measure` takes them")
+    parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="as `measure` takes them")
     options.add_models(parser)
-    planning.add_run(parser, several=True)
+    run_options.add_run(parser, several=True)
 
 
 def run(args: argparse.Namespace) -> int:
     """Lock every prediction, then climb; a rung that fails does not stop the others."""
-    from workbench.protocol.headless import exit_code_of
-
     said = args.predict or []
     if len(said) != len(args.checkpoints):
         raise PredictionMissingError(
             f"{len(args.checkpoints)} checkpoints, {len(said)} predictions: each needs one before any loads.",
             "Give --predict TPS once for every checkpoint, in their order.",
         )
-    if args.energy:
-        raise UsageError(
-            "A ladder has no energy pass.", "`workbench measure --energy` measures one checkpoint's."
-        )
-    predictions = [planning.predictions_of(text) for text in said]
+    predictions = [run_options.predictions_of(text) for text in said]
+    stated = options.figure(args)
+    settings = run_options.settings_of(args)
     ledger = options.ledger_path(args.ledger)
     planning.welcome(ledger)
-    power = metering.choice_of(args)
-    plans = [planning.planned(args, name, power, experiment="ladder") for name in args.checkpoints]
-    figures = asyncio.run(planning.bandwidths(options.figure(args), ledger=ledger))
+    plans = [planning.planned(args, name, settings, experiment="ladder") for name in args.checkpoints]
+    figures = planning.bandwidths(stated, ledger)
     plans = [replace(plan, bandwidths=figures) for plan in plans]
-    outcomes, code = asyncio.run(_climb(plans, predictions, args.by, ledger))
+    outcomes, signalled = asyncio.run(_climb(plans, predictions, args.by, ledger))
     _show(outcomes, as_json=args.json)
-    if code is not None:
-        return code
-    codes = [exit_code_of(one) if isinstance(one, Record) else ExitCode.USAGE for one in outcomes]
-    return max(codes, default=ExitCode.OK)
+    return _exit_code(outcomes) if signalled is None else signalled
 
 
 async def _climb(
@@ -64,7 +55,7 @@ async def _climb(
     from workbench.protocol.signals import ending_signals
     from workbench.protocol.steps import Measurement
 
-    narrators = [Narrator(plan, said) for plan, said in zip(plans, predictions, strict=True)]
+    narrators = [Narrator() for _ in plans]
     ladder = Ladder(
         plans,
         on_change=lambda index, run: narrators[index](run),
@@ -80,16 +71,22 @@ async def _climb(
 
 
 def _show(outcomes: list[Record | LedgerError], *, as_json: bool) -> None:
-    from workbench.ledger.table import HEADERS, RIGHT_ALIGNED, cells, row_of
+    from workbench.cli.record_table import record_table
+    from workbench.ledger.table import row_of
 
-    records = [one for one in outcomes if isinstance(one, Record)]
     for failure in outcomes:
         if isinstance(failure, LedgerError):
-            console.say(f"workbench: {failure.message}")
+            console.fail(failure, as_json=False)
+    records = [one for one in outcomes if isinstance(one, Record)]
     if as_json:
-        from msgspec.json import encode
+        console.out_json(records)
+    else:
+        console.out(record_table([row_of(record) for record in records]))
 
-        console.out(encode(records).decode())
-        return
-    right = "".join(">" if header in RIGHT_ALIGNED else "<" for header in HEADERS)
-    console.out(console.table(HEADERS, [cells(row_of(record)) for record in records], right=right))
+
+def _exit_code(outcomes: list[Record | LedgerError]) -> int:
+    """The gravest of the rungs' codes."""
+    from workbench.protocol.headless import exit_code_of
+
+    codes = [exit_code_of(one) if isinstance(one, Record) else one.exit_code for one in outcomes]
+    return max(codes)

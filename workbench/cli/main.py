@@ -13,6 +13,7 @@ from typing import NoReturn
 from workbench import __version__
 from workbench.cli import console
 from workbench.errors import UsageError, WorkbenchError
+from workbench.escape import visible
 from workbench.exits import ExitCode
 
 COMMANDS: dict[str, str] = {
@@ -38,42 +39,57 @@ COMMANDS: dict[str, str] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] in (["-V"], ["--version"]):
-        print(f"decode-workbench {__version__}")
-        return ExitCode.OK
-    if words[:1] in (["-h"], ["--help"], ["help"]):
-        print(_overview())
-        return ExitCode.OK
     as_json = "--json" in words
-    name, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("screens", words)
+    console.prepare_streams()
     try:
-        if name not in COMMANDS and name != "screens":
-            return console.fail_words(
-                f"{name!r} is no command of workbench", _did_you_mean(name), as_json=as_json
-            )
-        module = importlib.import_module(f"workbench.cli.{name}")
-        parser = _Parser(
-            prog="workbench" if name == "screens" else f"workbench {name}",
-            description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.configure(parser)
-        return int(module.run(parser.parse_args(rest)))
+        return _run(words)
     except WorkbenchError as error:
         return console.fail(error, as_json=as_json)
     except BrokenPipeError:
         # The reader of our stdout has left (`| head`): nothing to say, and nobody to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        console.abandon_stdout()
         return ExitCode.OK
+    except OSError as error:
+        return _fail_os(error, as_json=as_json)
     except KeyboardInterrupt:
         return 130
+
+
+def _run(words: list[str]) -> int:
+    if words[:1] in (["-V"], ["--version"]):
+        console.out(f"decode-workbench {__version__}")
+        return ExitCode.OK
+    if words[:1] in (["-h"], ["--help"], ["help"]):
+        console.out(_overview())
+        return ExitCode.OK
+    name, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("screens", words)
+    if name not in COMMANDS and name != "screens":
+        raise UsageError(f"'{visible(name, 60)}' is no command of workbench.", _did_you_mean(name))
+    module = importlib.import_module(f"workbench.cli.{name}")
+    parser = _Parser(
+        prog="workbench" if name == "screens" else f"workbench {name}",
+        description=module.__doc__,
+        formatter_class=_formatter,
+        allow_abbrev=False,
+    )
+    module.configure(parser)
+    return int(module.run(parser.parse_args(rest)))
 
 
 class _Parser(argparse.ArgumentParser):
     """Says usage errors in the program's own form (words, or JSON with `--json`)."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, f"`{self.prog} --help` explains it")
+        raise UsageError(visible(message, 400), f"`{self.prog} --help` explains it.")
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Help as wide as the terminal; without this argparse imports shutil for every command."""
+    try:
+        columns = os.get_terminal_size().columns
+    except (OSError, ValueError):
+        columns = 80
+    return argparse.RawDescriptionHelpFormatter(prog, width=min(max(columns, 40), console.WIDTH) - 2)
 
 
 def _overview() -> str:
@@ -96,4 +112,15 @@ def _did_you_mean(name: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, COMMANDS, n=1)
-    return f"did you mean `workbench {near[0]}`?" if near else "`workbench --help` lists the commands"
+    return f"Did you mean `workbench {near[0]}`?" if near else "`workbench --help` lists the commands."
+
+
+def _fail_os(error: OSError, *, as_json: bool) -> int:
+    """What the system refused, in words: a full disk, a folder that may not be read."""
+    where = f"{visible(str(error.filename))}: " if error.filename else ""
+    refused = WorkbenchError(f"{where}{error.strerror or error}", code="system")
+    try:
+        return console.fail(refused, as_json=as_json)
+    except OSError:  # stdout itself cannot be written
+        console.abandon_stdout()
+        return console.fail(refused, as_json=False)

@@ -2,12 +2,13 @@
 
 import argparse
 
+from workbench.cli.options import Parser
 from workbench.errors import UsageError
 from workbench.power.choice import Choice, look
 from workbench.power.external import External
 
 
-def add_meter(parser: argparse.ArgumentParser) -> None:
+def add_meter(parser: Parser) -> None:
     """`--watts`, `--watts-command` and `--meter`."""
     parser.add_argument("--watts", type=float, metavar="W", help="a meter's reading that you type")
     parser.add_argument("--watts-command", metavar="COMMAND", help="a command that prints watts when called")

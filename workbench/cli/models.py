@@ -1,10 +1,16 @@
 """Which checkpoints this machine has: Hugging Face cache, --models directories, and the synthetic ones."""
 
 import argparse
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from workbench.cli import console, options
 from workbench.escape import visible
+from workbench.exits import ExitCode
 from workbench.ledger.words import gb
+
+if TYPE_CHECKING:
+    from workbench.shelf.entries import Entry
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,36 +25,45 @@ def run(args: argparse.Namespace) -> int:
 
     entries = list(scan(options.model_dirs(args.models)))
     if args.json:
-        console.out_json(
-            [
-                {
-                    "name": entry.name,
-                    "path": str(entry.path),
-                    "bytes": entry.bytes,
-                    "architecture": entry.architecture,
-                    "quantization": entry.quantization,
-                    "experts": entry.experts,
-                    "state": str(entry.state),
-                    "reason": entry.reason,
-                }
-                for entry in entries
-            ]
-        )
-        return 0
+        console.out_json([_fields(entry) for entry in entries])
+    else:
+        console.out_lines(_lines(entries))
+    return ExitCode.OK
+
+
+def _fields(entry: "Entry") -> dict[str, object]:
+    return {
+        "name": entry.name,
+        "path": str(entry.path),
+        "bytes": entry.bytes,
+        "architecture": entry.architecture,
+        "quantization": entry.quantization,
+        "experts": entry.experts,
+        "state": str(entry.state),
+        "reason": entry.reason or None,
+    }
+
+
+def _lines(entries: "Sequence[Entry]") -> Iterator[str]:
+    """A row a checkpoint; what keeps one from running stands below its row."""
+    from workbench.checkpoint.checkpoint import State
+    from workbench.shelf.entries import TO_BE_BUILT
+
+    headers = ("name", "on disk", "architecture", "quantization", "experts", "state")
     rows = [
         (
-            visible(entry.name, 60),
+            visible(entry.name, 48),
             gb(entry.bytes) if entry.bytes is not None else "-",
-            visible(entry.architecture or "-", 24),
-            entry.quantization or "-",
+            visible(entry.architecture or "-", 20),
+            visible(entry.quantization or "-", 20),
             str(entry.experts or "-"),
-            f"{entry.state}{': ' + visible(entry.reason) if entry.reason else ''}",
+            "not built yet" if entry.reason == TO_BE_BUILT else str(entry.state),
         )
         for entry in entries
     ]
-    console.out(
-        console.table(
-            ("name", "on disk", "architecture", "quantization", "experts", "state"), rows, right="<>"
-        )
-    )
-    return 0
+    head, *lines = console.table(headers, rows, right="<><<>").splitlines()
+    yield head
+    for entry, line in zip(entries, lines, strict=True):
+        yield line
+        if entry.state is not State.COMPLETE:
+            yield from console.wrapped(visible(entry.reason, 400), "    ")

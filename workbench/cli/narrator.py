@@ -1,10 +1,7 @@
 """A run told on stderr: a line for each phase, and on a terminal the live rate."""
 
-import sys
-from collections.abc import Sequence
-
 from workbench.cli import console
-from workbench.ledger.words import gb, gbps, rate
+from workbench.ledger.words import gb, rate
 from workbench.prediction.ceiling import ceiling_tps
 from workbench.protocol.plan import Plan, expected_seconds
 from workbench.protocol.run import Phase, Run
@@ -13,57 +10,75 @@ from workbench.protocol.run import Phase, Run
 class Narrator:
     """Called with every new state of a run, says what is new in it."""
 
-    def __init__(self, plan: Plan, predictions: Sequence[tuple[str, float]]) -> None:
-        self._plan = plan
-        self._predictions = predictions
+    def __init__(self) -> None:
         self._phase: Phase | None = None
-        self._notices = 0
-        self._live = sys.stderr.isatty()
+        self._notices: tuple[str, ...] = ()
+        self._lock_count = 0
+        self._is_over = False
 
     def __call__(self, run: Run) -> None:
         """Say what is new in `run`."""
-        for notice in run.notices[self._notices :]:
-            self._end_line()
-            console.say(f"note: {notice}")
-        self._notices = len(run.notices)
+        for notice in run.notices[len(self._notices) :]:
+            self._say(*console.wrapped(notice, "note: ", "  "))
+        self._notices = run.notices
+        if len(run.locks) > self._lock_count:
+            self._lock_count = len(run.locks)
+            self._say(*_locked(run))
         if run.phase is not self._phase:
             self._phase = run.phase
-            self._end_line()
-            if run.phase is Phase.LOCKED:
-                _say_lock(self._plan, self._predictions)
-            elif run.phase is Phase.PREFILL:
-                console.say(f"measure: repeat {(run.repeat_index or 0) + 1} of {self._plan.settings.repeats}")
-            elif words := _WORDS.get(run.phase):
-                console.say(words)
-        if self._live and run.now is not None and run.now.tps_mean is not None:
-            index = (run.repeat_index or 0) + 1
-            sys.stderr.write(
-                f"\r  repeat {index}: {run.now.tokens} tokens, {rate(run.now.tps_mean)} tok/s\x1b[K"
-            )
-            sys.stderr.flush()
+            self._say(*_phase(run))
+        if run.now is not None and run.now.tps_mean is not None and not run.plan.settings.blind:
+            self._is_over = True
+            console.say_over(f"  {run.now.tokens} tokens, {rate(run.now.tps_mean)} tok/s")
 
-    def _end_line(self) -> None:
-        if self._live:
-            sys.stderr.write("\r\x1b[K")
+    def _say(self, *lines: str) -> None:
+        if lines and self._is_over:
+            console.say_over()
+            self._is_over = False
+        for line in lines:
+            console.say(line)
+
+
+def _phase(run: Run) -> list[str]:
+    if run.phase is Phase.PREDICTING and run.stamp is not None:
+        stamp = run.stamp
+        return [f"stamp: {stamp.device}, mlx {stamp.mlx} ({stamp.backend}), mlx-lm {stamp.mlx_lm}"]
+    if run.phase is Phase.PREFILL:
+        return [f"measure: repeat {(run.repeat_index or 0) + 1} of {run.plan.settings.repeats}"]
+    if run.phase is Phase.LOADING:
+        return [f"load: {run.plan.checkpoint.name}"]
+    return [_WORDS[run.phase]] if run.phase in _WORDS else []
 
 
 _WORDS = {
-    Phase.STARTING: "stamp: starting the worker",
-    Phase.LOADING: "loading the model",
     Phase.WARMING: "warm up: these tokens are thrown away",
-    Phase.IDLE: "energy: idle with the model loaded",
+    Phase.IDLE: "energy: idle, with the model loaded",
     Phase.ENERGY: "energy: decoding for the window",
 }
 
 
-def _say_lock(plan: Plan, predictions: Sequence[tuple[str, float]]) -> None:
-    numbers = (f"{name} {rate(tps)} tok/s".strip() for name, tps in predictions)
-    console.say(f"predict: {', '.join(numbers)}")
-    console.say(f"  a token reads {gb(plan.weight_bytes)} by the rule {plan.rule}")
+def _locked(run: Run) -> list[str]:
+    plan = run.plan
+    alone = len(run.predictions) == 1
+    numbers = (f"{'' if alone else f'{said.name} '}{rate(said.tps)} tok/s" for said in run.predictions)
+    lines = console.wrapped(f"predict: {plan.checkpoint.name}, {', '.join(numbers)}; locked", later="  ")
+    lines.append(f"  a token reads {gb(plan.weight_bytes)} by the rule {_rule(plan)}")
     for figure in plan.bandwidths:
-        ceiling = ceiling_tps(figure.gbps, plan.weight_bytes)
-        console.say(
-            f"  ceiling {rate(ceiling)} tok/s at {gbps(figure.gbps)} ({figure.kind}: {figure.source})"
-        )
-    seconds = expected_seconds(plan, predictions[0][1])
-    console.say(f"  expect about {seconds:.0f} s of decoding by your number")
+        ceiling = rate(ceiling_tps(figure.gbps, plan.weight_bytes))
+        lines += console.wrapped(f"ceiling {ceiling} tok/s at {figure.name}: {figure.source}", "  ", "    ")
+    seconds = expected_seconds(plan, run.predictions[0].tps)
+    lines.append(f"  by your number it decodes for {_duration(seconds)}")
+    return lines
+
+
+def _rule(plan: Plan) -> str:
+    """The rule, and what is in force under it where that is not the count itself."""
+    if plan.rule != "count":
+        return f"{plan.rule}, on purpose"
+    return plan.rule if plan.in_force == "count" else f"{plan.rule}, {plan.in_force} in force"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return "less than a second"
+    return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} min"

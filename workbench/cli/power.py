@@ -4,11 +4,14 @@ Never asks for a password: powermetrics is tried with `sudo -n` only.
 """
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from workbench.cli import console, metering, options
 from workbench.errors import UsageError
-from workbench.power.report import measure_for
+from workbench.exits import ExitCode
+from workbench.power.choice import METER_HELPS
+from workbench.power.report import RowReport, measure_for
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,22 +28,28 @@ def run(args: argparse.Namespace) -> int:
     report = measure_for(args.seconds, metering.choice_of(args))
     if args.json:
         console.out_json({"schema_version": 1, **asdict(report)})
-        return 0
+        return ExitCode.OK
     for row in report.rows:
-        watts = "no reading" if row.mean_w is None else f"{row.mean_w:.2f} W"
-        console.out(f"{row.source}: {watts} over {row.samples} samples")
-        console.out(f"  covers {row.scope}{' (an estimate)' if row.is_estimate else ''}")
-        for rail, rail_w in row.rails_w.items():
-            console.out(f"  {rail:12} {rail_w:.3f} W")
-        if row.rails_missing:
-            console.out(f"  missing: {', '.join(row.rails_missing)}")
-        needed = "" if row.window_needed_s is None else f"; a valid claim needs {row.window_needed_s:.0f} s"
-        console.out(f"  over these seconds: claim {row.reading.claim}{needed}")
-        for words in (*row.reading.claim_reasons, *row.notes, *([row.trouble] if row.trouble else [])):
-            console.out(f"  {words}")
+        console.out_lines(_lines(row))
     if not report.rows:
-        console.out(report.unavailable_reason or "No source.")
-    console.say("looked for:")
+        console.out("No power source on this machine.")
+        console.say_wrapped(METER_HELPS, later="")
     for name, why in report.looked_for:
-        console.say(f"  {name}: {why or 'found'}")
-    return 0
+        console.say_wrapped(f"{name}: {why}", "  ", "    ")
+    return ExitCode.OK
+
+
+def _lines(row: RowReport) -> Iterator[str]:
+    watts = "no reading" if row.mean_w is None else f"{row.mean_w:.2f} W"
+    yield f"{row.source}: {watts} over {row.samples} samples"
+    yield from console.wrapped(
+        f"covers {row.scope}{' (an estimate)' if row.is_estimate else ''}", "  ", "    "
+    )
+    for rail, rail_w in row.rails_w.items():
+        yield f"  {rail:12} {rail_w:.3f} W"
+    if row.rails_missing:
+        yield from console.wrapped(f"missing: {', '.join(row.rails_missing)}", "  ", "    ")
+    needed = "" if row.window_needed_s is None else f"; a valid claim needs {row.window_needed_s:.0f} s"
+    yield f"  over these seconds: claim {row.reading.claim}{needed}"
+    for words in (*row.reading.claim_reasons, *row.notes, *([row.trouble] if row.trouble else [])):
+        yield from console.wrapped(words, "  ", "    ")

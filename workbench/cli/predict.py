@@ -2,7 +2,10 @@
 
 import argparse
 
-from workbench.cli import console, options
+from workbench.cli import console, opening, options
+from workbench.cli.rule_table import bytes_by_rule, rule_table
+from workbench.escape import visible
+from workbench.exits import ExitCode
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -10,44 +13,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_checkpoint(parser)
     options.add_bandwidth(parser, required=True)
     options.add_rule(parser)
+    options.add_overrides(parser)
     options.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the ceiling by the chosen rule, and by every other rule beside it."""
-    from workbench.ledger.words import gb, gbps, rate
-    from workbench.prediction.ceiling import ceiling_tps
-    from workbench.protocol.plan import Plan
-
-    checkpoint, count = options.counted(args.checkpoint, args.models)
-    plan = Plan(checkpoint=checkpoint, count=count, rule=args.rule)
-    options.require_countable(checkpoint, count)
-    figure = options.figure(args)
-    assert figure is not None  # the option is required
-    by_rule = {rule: plan.weight_bytes_by(rule) for rule in options.RULES}
-    ceilings = {rule: ceiling_tps(figure.gbps, n) for rule, n in by_rule.items() if n > 0}
+    figure = options.stated_figure(args)
+    checkpoint, count = opening.counted(args.checkpoint, args.models, args.overrides)
+    opening.require_countable(checkpoint, count)
+    by_rule = bytes_by_rule(checkpoint, count)
     if args.json:
+        from workbench.cli.bytes_json import SCHEMA_VERSION, ceiling_fields
+        from workbench.protocol.plan import Plan
+
+        plan = Plan(checkpoint, count, rule=args.rule)
         console.out_json(
             {
-                "schema_version": 1,
+                "schema_version": SCHEMA_VERSION,
                 "model": checkpoint.name,
                 "runtime": count.runtime,
                 "rule": args.rule,
                 "weight_bytes_per_token": by_rule[args.rule],
-                "bandwidth_gbps": figure.gbps,
-                "bandwidth_kind": str(figure.kind),
-                "bandwidth_source": figure.source,
-                "predicted_decode_tps": ceilings.get(args.rule),
-                "ceilings": [
-                    {"name": f"{figure.name}, rule {rule}", "gbps": figure.gbps, "tps": tps}
-                    for rule, tps in ceilings.items()
-                ],
+                **ceiling_fields(by_rule, plan, figure),
             }
         )
-        return 0
-    console.out(f"{checkpoint.name} at {gbps(figure.gbps)} ({figure.kind}: {figure.source})")
-    rows = [
-        ("*" if rule == args.rule else "", rule, gb(by_rule[rule]), rate(ceilings[rule])) for rule in ceilings
-    ]
-    console.out(console.table(("", "rule", "a token reads", "ceiling tok/s"), rows, right="<<>>"))
-    return 0
+        return ExitCode.OK
+    console.out(f"{visible(checkpoint.name)} on {count.runtime}, batch 1")
+    console.out_lines(console.wrapped(f"at {figure.name}: {visible(figure.source)}"))
+    console.out("")
+    console.out(rule_table(by_rule, chosen=args.rule, figure=figure))
+    opening.warn(checkpoint, count)
+    return ExitCode.OK

@@ -10,6 +10,7 @@ from workbench.cli import console
 from workbench.cli.narrator import Narrator
 from workbench.cli.verdict_words import beside_lines, verdict_lines
 from workbench.ledger.record import Record
+from workbench.locations import shown
 from workbench.power.choice import Choice
 from workbench.protocol.headless import measured
 from workbench.protocol.plan import Plan
@@ -24,30 +25,25 @@ def drive(
     power: Choice,
 ) -> int:
     """Run the plan through the protocol, show the record, and return the exit code."""
-    narrator = Narrator(plan, predictions)
     outcome = asyncio.run(
         measured(
             plan,
             predictions,
             args.by,
-            on_change=narrator,
+            on_change=Narrator(),
             make=partial(Measurement, ledger=ledger, power=power),
         )
     )
     if outcome.record is not None:
-        show(outcome.record, as_json=args.json, ledger=ledger)
+        _show(outcome.record, as_json=args.json, ledger=ledger)
     return outcome.exit_code
 
 
-def show(record: Record, *, as_json: bool, ledger: Path) -> None:
+def _show(record: Record, *, as_json: bool, ledger: Path) -> None:
     """The record on stdout: one JSON line, or the verdict in words."""
-    from msgspec.json import encode
-
-    from workbench.locations import shown
-
+    console.say(f"record: {record.record_id} in {shown(ledger)}")
     if as_json:
-        console.out(encode(record).decode())
-        return
-    for line in (*verdict_lines(record), *beside_lines(record, ledger)):
-        console.out(line)
-    console.say(f"recorded as {record.record_id} in {shown(ledger)}")
+        console.out_json(record)
+    else:
+        console.out_lines(verdict_lines(record))
+        console.out_lines(beside_lines(record, ledger))

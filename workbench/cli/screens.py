@@ -5,13 +5,14 @@ import os
 import sys
 
 from workbench.cli import console, options
+from workbench.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `workbench` without a command."""
     options.add_models(parser)
     options.add_ledger(parser)
-    options.add_bandwidth(parser, required=False)
+    options.add_bandwidth(parser)
     options.add_rule(parser)
     options.add_json(parser)
     parser.add_argument("--hz", type=float, metavar="N", help="paints a second during a run (4, over SSH 2)")
@@ -22,11 +23,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Open the screens, or say why they cannot open here."""
-    if args.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return console.fail_words(
-            "the screens need a terminal, and this is none",
-            "`workbench measure CHECKPOINT --predict TPS` runs the protocol without one",
-            as_json=args.json,
+    if args.json:
+        raise UsageError("--json goes with a command.", "`workbench --help` lists them.")
+    if not (console.is_terminal(sys.stdin) and console.is_terminal(sys.stderr)):
+        raise UsageError(
+            "The screens need a terminal, and this is none.",
+            "`workbench measure CHECKPOINT --predict TPS` runs the protocol without one.",
         )
     return show(args)
 
@@ -40,17 +42,15 @@ def show(
 ) -> int:
     """Open the screens on this terminal; returns the exit code."""
     if os.environ.get("TERM", "") in {"", "dumb"}:
-        return console.fail_words(
-            f"the terminal calls itself {os.environ.get('TERM') or 'nothing'}: it cannot show screens",
-            "set TERM (xterm-256color, tmux-256color), or use the commands",
-            as_json=False,
+        raise UsageError(
+            f"The terminal calls itself {os.environ.get('TERM') or 'nothing'}: it cannot show screens.",
+            "Set TERM (xterm-256color, tmux-256color), or use the commands.",
         )
     encoding = (getattr(sys.__stderr__, "encoding", None) or "").lower().replace("-", "")
     if encoding != "utf8":
-        return console.fail_words(
-            f"the terminal's encoding is {encoding or 'unknown'}: the screens need UTF-8",
-            "set LC_ALL=C.UTF-8 or PYTHONUTF8=1, or use the commands",
-            as_json=False,
+        raise UsageError(
+            f"The terminal's encoding is {encoding or 'unknown'}: the screens need UTF-8.",
+            "Set LC_ALL=C.UTF-8 or PYTHONUTF8=1, or use the commands.",
         )
     from workbench.cli.planning import command
     from workbench.settings import load_settings

@@ -5,6 +5,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from workbench.cli import console, options
+from workbench.exits import ExitCode
 
 if TYPE_CHECKING:
     from workbench.machine.stamp import MachineStamp
@@ -21,11 +22,10 @@ def run(args: argparse.Namespace) -> int:
 
     fields = asdict(asyncio.run(_stamp()))
     if args.json:
-        console.out_json(fields)
+        console.out_json({"schema_version": 1, **fields})
     else:
-        rows = [(name, _shown(value)) for name, value in fields.items()]
-        console.out(console.table(("field", "value"), rows))
-    return 0
+        console.out_lines(console.pairs([(name, _shown(value)) for name, value in fields.items()]))
+    return ExitCode.OK
 
 
 async def _stamp() -> "MachineStamp":
@@ -39,12 +39,14 @@ async def _stamp() -> "MachineStamp":
     try:
         backend = await worker_stamp()
     except WorkerError as error:
-        console.say(f"workbench: {error.message} {error.hint}")
+        console.fail(error, as_json=False)
         backend = None
     return compose(known, backend, alias=load_settings().alias, command=command())
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return " ".join(map(str, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return "-" if value is None else str(value)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from workbench.cli import console
 from workbench.escape import visible
-from workbench.ledger.record import Record
-from workbench.ledger.words import gb, gbps, percent, rate, signed_percent
+from workbench.ledger.record import PowerReading, Record
+from workbench.ledger.words import gb, gbps, percent, rate
 
 
 def verdict_lines(record: Record) -> Iterator[str]:
@@ -15,31 +16,24 @@ def verdict_lines(record: Record) -> Iterator[str]:
     yield f"{name}{weights}: {(record.verdict or record.status).upper()}"
     if record.generation_tps is not None:
         yield f"  measured    {rate(record.generation_tps)} tok/s{_spread(record)}"
-    for prediction in record.predictions:
-        error = (
-            "" if prediction.error is None else f" (measured is {signed_percent(prediction.error)} off it)"
-        )
-        who = f" by {visible(prediction.name)}" if prediction.name else ""
-        yield f"  predicted   {rate(prediction.tps)} tok/s{who}{error}"
+    yield from _predictions(record)
     if record.weight_bytes_per_token is not None:
-        effective = f", effective {gbps(record.effective_gbps)}" if record.effective_gbps else ""
-        yield f"  a token reads {gb(record.weight_bytes_per_token)} by the rule {record.rule}{effective}"
+        effective = f"; effective {gbps(record.effective_gbps)}" if record.effective_gbps else ""
+        yield f"  a token     {gb(record.weight_bytes_per_token)} by the rule {record.rule}{effective}"
+    if record.fit_estimate is not None:
+        expected = record.fit_estimate
+        between = (
+            f" ({rate(expected.low)} to {rate(expected.high)})" if expected.low and expected.high else ""
+        )
+        yield f"  fit says    {rate(expected.tps)} tok/s{between}"
     tps_of = {ceiling.name: ceiling.tps for ceiling in record.ceilings}
     for fraction in record.fractions:
         ceiling = f" ({rate(tps_of[fraction.of])} tok/s)" if fraction.of in tps_of else ""
-        yield f"  {percent(fraction.value):>7} of {fraction.of}{ceiling}"
-    for reason in record.verdict_reasons:
-        yield f"  - {reason}"
-    if record.reason:
-        yield f"  - {record.reason}"
-    if record.energy_unavailable_reason and not record.power:
-        yield f"  energy: none. {record.energy_unavailable_reason}"
-
-
-def _spread(record: Record) -> str:
-    if len(record.repeats_tps) < 2:
-        return ""
-    return f" (repeats {', '.join(rate(tps) for tps in record.repeats_tps)})"
+        yield f"  {percent(fraction.value):>10}  of {visible(fraction.of)}{ceiling}"
+    own = () if record.status in {"measured", "imported"} else (record.reason or "",)
+    for reason in (*record.verdict_reasons, *filter(None, own)):
+        yield from console.wrapped(reason, "  - ", "    ")
+    yield from _energy(record)
 
 
 def beside_lines(record: Record, ledger: Path) -> Iterator[str]:
@@ -47,7 +41,7 @@ def beside_lines(record: Record, ledger: Path) -> Iterator[str]:
     from workbench.analysis.reference import ledger_beside, office_beside
     from workbench.ledger.table import load
 
-    if not record.weight_bytes_per_token:
+    if not record.weight_bytes_per_token or not record.fractions:
         return
     table = load(ledger)
     rows = [
@@ -58,4 +52,52 @@ def beside_lines(record: Record, ledger: Path) -> Iterator[str]:
         yield "  beside"
     for row in rows:
         model = f"{visible(row.model, 40)} ({gb(row.weight_bytes)} a token)"
-        yield f"  {percent(row.fraction):>7} of {row.of}: {model}, {visible(row.machine, 40)}, {row.date}"
+        yield f"  {percent(row.fraction):>10}  of {row.of}: {model}, {visible(row.machine, 40)}, {row.date}"
+
+
+def _spread(record: Record) -> str:
+    if len(record.repeats_tps) < 2:
+        return ""
+    return f" (repeats {', '.join(rate(tps) for tps in record.repeats_tps)})"
+
+
+def _predictions(record: Record) -> Iterator[str]:
+    """Everybody's number; after the reveal the nearest first."""
+    if record.generation_tps is not None and len(record.predictions) > 1:
+        from workbench.analysis.calibration import rank
+
+        for placed in rank(record.predictions, record.generation_tps):
+            who = f"{visible(placed.name, 40)} {rate(placed.tps)} tok/s"
+            yield f"  {placed.place:>9}.  {who}{_off(placed.error)}"
+        return
+    for one in record.predictions:
+        by = f" by {visible(one.name, 40)}" if one.name else ""
+        yield f"  predicted   {rate(one.tps)} tok/s{by}{_off(one.error)}"
+
+
+def _off(error: float | None) -> str:
+    if error is None:
+        return ""
+    return f"; measured {percent(abs(error))} {'above' if error > 0 else 'below'} it"
+
+
+def _energy(record: Record) -> Iterator[str]:
+    for reading in record.power:
+        yield from console.wrapped(_reading(reading), "  energy      ", "              ")
+    if record.status != "imported" and not record.power and record.energy_unavailable_reason:
+        first, _, _ = record.energy_unavailable_reason.partition(". ")
+        yield f"  energy      none: {first.rstrip('.')}."
+
+
+def _reading(reading: PowerReading) -> str:
+    where = f"{reading.source} ({reading.scope})"
+    reasons = f": {'; '.join(reading.claim_reasons)}" if reading.claim_reasons else ""
+    if reading.claim == "none" or reading.mwh_per_token_gross is None or reading.mean_w is None:
+        return f"no claim from {where}{reasons}"
+    joules = f" = {reading.j_per_token_gross:.3g} J" if reading.j_per_token_gross is not None else ""
+    net = reading.mwh_per_token_net
+    above = f", {net:.3g} above idle" if net is not None else ""
+    return (
+        f"{reading.mwh_per_token_gross:.3g} mWh/token{joules} gross{above}; {reading.mean_w:.1f} W"
+        f" by {where}; {reading.claim} claim{reasons}"
+    )

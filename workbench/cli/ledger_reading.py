@@ -1,0 +1,149 @@
+"""The ledger's reading actions: list, card, report, verify, compare, tables, path."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli import console
+from workbench.errors import UsageError
+from workbench.escape import visible
+from workbench.exits import ExitCode
+
+if TYPE_CHECKING:
+    from workbench.ledger.card import Line
+    from workbench.ledger.record import Record
+
+
+def show_list(args: argparse.Namespace, ledger: Path) -> int:
+    """The table of records, filtered by words."""
+    from workbench.cli.record_table import record_table
+    from workbench.ledger.export import as_csv, as_markdown
+    from workbench.ledger.query import parse_query, select
+    from workbench.ledger.table import load, record_of
+
+    query = parse_query(" ".join(args.words))
+    table = load(ledger)
+    rows = select(table, query)
+    if args.json:
+        console.out_json([record_of(ledger, row) for row in rows])
+    elif args.format == "csv":
+        console.out(as_csv(record_of(ledger, row) for row in rows).rstrip("\n"))
+    elif args.format == "markdown":
+        console.out(as_markdown(rows, table.discarded))
+    else:
+        console.out(record_table(rows, table.discarded) if rows else "No records.")
+    for number, why in table.damaged:
+        console.say_wrapped(f"line {number} is damaged and was skipped: {why}")
+    return ExitCode.OK
+
+
+def show_card(args: argparse.Namespace, ledger: Path) -> int:
+    """One record as the source documents' card."""
+    from workbench.ledger.card import card
+    from workbench.ledger.corrections import discarded
+    from workbench.ledger.store import read
+
+    records = read(ledger).records
+    record = _wanted(args, records)
+    return _show_lines(args, record, card(record, discarded(records).get(record.record_id)))
+
+
+def show_report(args: argparse.Namespace, ledger: Path) -> int:
+    """One record as the bandwidth ledger's report, with its row below it."""
+    from workbench.ledger.report import report, row
+    from workbench.ledger.store import read
+
+    record = _wanted(args, read(ledger).records)
+    return _show_lines(args, record, [*report(record), *row(record)])
+
+
+def show_verification(args: argparse.Namespace, ledger: Path) -> int:
+    """Everything that is wrong with the ledger; exit code 1 where anything is."""
+    from dataclasses import asdict
+
+    from workbench.ledger.verify import verify
+
+    result = verify(ledger)
+    if args.json:
+        problems = [asdict(problem) for problem in result.problems]
+        console.out_json({"schema_version": 1, "records": result.records, "problems": problems})
+    else:
+        for problem in result.problems:
+            console.out(f"line {problem.line}: {problem.message} ({problem.code})")
+        console.out(f"{result.records} records, {len(result.problems)} problems")
+    return ExitCode.OK if result.is_sound else ExitCode.FLAGGED
+
+
+def show_comparison(args: argparse.Namespace, ledger: Path) -> int:
+    """Two records, field by field: what differs."""
+    from workbench.ledger.corrections import find
+    from workbench.ledger.difference import compare, shown
+    from workbench.ledger.store import read
+
+    if len(args.words) != 2:
+        raise UsageError("`ledger compare` needs two record ids.", "`workbench ledger` lists them.")
+    records = read(ledger).records
+    left, right = (find(records, word) for word in args.words)
+    differences = compare(left, right)
+    if args.json:
+        fields = {one.field: [one.left, one.right] for one in differences}
+        console.out_json(
+            {"schema_version": 1, "records": [left.record_id, right.record_id], "differs": fields}
+        )
+        return ExitCode.OK
+    rows = [
+        (one.field, *(_cell(shown(value)) for value in (one.left, one.right)), _ratio(one.ratio))
+        for one in differences
+    ]
+    console.out(
+        console.table(("field", left.record_id[:8], right.record_id[:8], "ratio"), rows, right="<<<>")
+    )
+    return ExitCode.OK
+
+
+def show_tables(args: argparse.Namespace, ledger: Path) -> int:
+    """The source documents' tables, made again from the records."""
+    from workbench.analysis.tables import source_tables
+    from workbench.ledger.store import read
+
+    tables = source_tables(read(ledger).records)
+    if args.json:
+        console.out_json({"schema_version": 1, "markdown": tables})
+    else:
+        console.out(tables)
+    return ExitCode.OK
+
+
+def show_path(args: argparse.Namespace, ledger: Path) -> int:
+    """Where the ledger lies."""
+    if args.json:
+        console.out_json({"schema_version": 1, "path": str(ledger)})
+    else:
+        console.out(str(ledger))
+    return ExitCode.OK
+
+
+def _wanted(args: argparse.Namespace, records: "list[Record]") -> "Record":
+    from workbench.ledger.corrections import find
+
+    return find(records, args.words[0] if args.words else "latest")
+
+
+def _show_lines(args: argparse.Namespace, record: "Record", lines: "list[Line]") -> int:
+    from workbench.ledger.report import as_markdown
+
+    if args.json:
+        console.out_json(record)
+    elif args.format == "markdown":
+        console.out(as_markdown(lines, visible(record.model or record.record_id)))
+    else:
+        console.out_lines(console.pairs(lines))
+    return ExitCode.OK
+
+
+def _cell(text: str) -> str:
+    return visible(text, 36) if text else ""
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
