@@ -74,6 +74,19 @@ def test_experts_missing_from_a_list_of_them():
     assert found.refusal.code == "experts_mismatch"
 
 
+def test_an_expert_that_lacks_one_of_its_weights():
+    parts = {
+        f"model.layers.0.mlp.experts.{i}.{part}.weight": ("BF16", [32, 64])
+        for i in range(8)
+        for part in ("up_proj", "gate_proj")
+    }
+    assert counted(without=["model.layers.0.mlp.switch_mlp.up_proj.weight"], tensors=parts).refusal is None
+    del parts["model.layers.0.mlp.experts.3.gate_proj.weight"]
+    refusal = counted(without=["model.layers.0.mlp.switch_mlp.up_proj.weight"], tensors=parts).refusal
+    assert refusal.code == "experts_mismatch"
+    assert "model.layers.0.mlp.experts.#.gate_proj has weights for 7 of its 8 experts" in refusal.message
+
+
 def test_the_number_of_experts_may_come_from_the_tensors():
     found = counted({"num_experts": None})
     assert (found.refusal, codes(found), found.experts) == (None, ["experts_from_headers"], 8)

@@ -93,4 +93,4 @@ def test_ninety_thousand_tensors_open_at_once():
     for node in root.children():
         node.children()
     assert len(rows) == 91_991
-    assert time.process_time() - start < 3  # a tenth of that on an idle machine: see tests/bench/counting.py
+    assert time.process_time() - start < 3  # a twentieth of that on an idle machine

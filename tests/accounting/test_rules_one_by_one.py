@@ -30,6 +30,9 @@ PAIRS = """
 not-a-weight       8        model.layers.0.self_attn.rotary_emb.inv_freq
 attention          64       model.layers.0.self_attn.bias
 
+rotary-factors     8        rope_factors_long.weight
+unclassified       8        rope.weight
+
 draft-module       64x128   mtp.fc.weight
 attention          64x64    model.layers.0.self_attn.mtpx.weight
 

@@ -5,7 +5,6 @@ neither time nor memory before that.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, overload
 
@@ -24,8 +23,7 @@ class Entry(NamedTuple):
     factor: int
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(NamedTuple):
     """Exact sums over a whole checkpoint, in bytes.
 
     Bytes of one role and share are added up before the share is taken. `resident_weight` is what a token

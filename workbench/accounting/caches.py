@@ -5,7 +5,6 @@ and which layers have one, only the configuration knows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from workbench.accounting.account import Entry
@@ -54,14 +53,14 @@ def find_context(facts: Facts, entries: Iterable[Entry]) -> Context:
                     continue
                 kept = cache
                 if cache.shared and cache.kind in latest:
-                    kept = replace(latest[cache.kind], layers=cache.layers, shared=True)
+                    kept = latest[cache.kind]._replace(layers=cache.layers, shared=True)
                 elif not cache.shared:
                     latest[cache.kind] = cache
-                alike = replace(kept, layers=0)
+                alike = kept._replace(layers=0)
                 found[alike] = found.get(alike, 0) + kept.layers
     if any(cache.kind is CacheKind.INDEX for cache in found) and not sparse_threshold(facts.config.text):
         notes.append(_THRESHOLD)
-    caches = tuple(replace(cache, layers=layers) for cache, layers in found.items())
+    caches = tuple(cache._replace(layers=layers) for cache, layers in found.items())
     indexers = sum(entry.group.bytes for entry in entries if entry.verdict.rule == "sparse-indexer")
     return Context(caches, indexers, sparse_threshold(facts.config.text), tuple(dict.fromkeys(notes)))
 
@@ -137,7 +136,7 @@ def _attention(index: int, last: Last, facts: Facts, notes: list[str]) -> Iterat
     text, depth, times = config.text, config.layers or 0, _listed(last)
     latent = as_int(text.get("kv_lora_rank"))
     if last.keys() & LATENTS and latent:
-        yield replace(_latent(last, latent, facts), layers=times * config.loops)
+        yield _latent(last, latent, facts)._replace(layers=times * config.loops)
         return
     items = _key_value_items(index, last, facts)
     if items is None:

@@ -4,7 +4,7 @@ Faults that lower the byte count cannot show as a fraction over 100 %: these che
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from workbench.accounting.account import Entry, Totals
 from workbench.accounting.names import folded
@@ -12,14 +12,15 @@ from workbench.accounting.rules.rule import Facts
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
 from workbench.escape import visible
 
+WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
+"""Parameters that are a module's weight itself."""
 SCALED_BY = {"weight": "scales", "qweight": "scales", "weight_packed": "weight_scale", "blocks": "scales"}
 """Packed weights, and the parameter without which they are no numbers."""
 PACKED = {"weight": {"U32"}, "qweight": {"I32", "U32"}, "weight_packed": {"I32", "U8"}, "blocks": {"U8"}}
 """The integers that they are packed into."""
 
 
-@dataclass(frozen=True, slots=True)
-class Faults:
+class Faults(NamedTuple):
     """The findings in order, the first refusal if there is one, and E as the headers show it."""
 
     findings: tuple[Finding, ...]
@@ -33,6 +34,7 @@ def find_faults(checkpoint: Checkpoint, facts: Facts, entries: Sequence[Entry], 
         *_nothing(totals),
         *((facts.vocabulary.refusal,) if facts.vocabulary.refusal else ()),
         *_experts(facts, entries, totals),
+        *_missing_parts(entries),
         *_missing_layers(facts),
         *_missing_scales(facts),
     ]
@@ -85,6 +87,25 @@ def _experts(facts: Facts, entries: Sequence[Entry], totals: Totals) -> Iterator
             f"The configuration says {expected:,} experts, the tensors show {shown}: one of the two is "
             "wrong, or experts are missing.",
         )
+
+
+def _missing_parts(entries: Sequence[Entry]) -> Iterator[Finding]:
+    """A list of experts where one of them lacks a weight that the others have."""
+    have: dict[tuple[str, str], tuple[int, int]] = {}
+    for group, verdict, _ in entries:
+        path = group.pattern.path
+        if verdict.experts and group.listed and path.parameter in WEIGHTS:
+            key = (folded(".".join(path.module)), group.written)
+            have[key] = (have.get(key, (0, 0))[0] + group.tensors, group.listed)
+    for (module, written), (tensors, listed) in have.items():
+        if tensors < listed:
+            name = visible(module.replace("#", written, 1), 120)
+            yield Finding(
+                "experts_mismatch",
+                f"{name} has weights for {tensors:,} of its {listed:,} experts: the checkpoint is not "
+                "complete, and its count would be too low.",
+            )
+            return
 
 
 def _assumptions(facts: Facts, experts: int) -> Iterator[Finding]:

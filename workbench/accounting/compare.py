@@ -1,14 +1,13 @@
 """Two counts side by side, and the count beside the seed rule: the difference, explained by role."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from workbench.accounting.count import Count, Row
 from workbench.accounting.roles import Role
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """Bytes per token of one role by two accounts, and why they differ (the rules in force on the left)."""
 
     role: Role

@@ -4,8 +4,8 @@ Pure arithmetic over caches that caches.py finds; every kind of cache is a row o
 the weight bytes. Formulas hold for batch 1 and mlx-lm's caches.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 STATE_ITEM_BYTES = 4
 """Recurrent states are float32 whatever the weights are (mlx-lm's gated_delta, ssm)."""
@@ -22,8 +22,7 @@ class CacheKind(StrEnum):
     INDEX = "sparse index"
 
 
-@dataclass(frozen=True, slots=True)
-class Cache:
+class Cache(NamedTuple):
     """`layers` equal layers' memory. `items` are values per token (or of a whole state).
 
     FULL: keys and values of all tokens. WINDOW: of the last `limit`. LATENT: the latent has two readers (as
@@ -42,8 +41,7 @@ class Cache:
     shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ContextRow:
+class ContextRow(NamedTuple):
     """Bytes of one kind of cache in a step at a given context."""
 
     kind: CacheKind
@@ -53,8 +51,7 @@ class ContextRow:
     stored_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class ContextBytes:
+class ContextBytes(NamedTuple):
     """A step at `tokens` of context: its rows, and the weights that only such a context wakes up."""
 
     tokens: int
@@ -82,8 +79,7 @@ class ContextBytes:
         return self.read_bytes + self.written_bytes + self.indexer_weight_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """A checkpoint's caches. `indexer_weight_bytes` are read above `indexer_threshold` tokens.
 
     `notes` say in words what could not be known and how it was treated.

@@ -12,7 +12,6 @@ from workbench.accounting.checks import find_faults
 from workbench.accounting.count import Count
 from workbench.accounting.loading import resident_factor
 from workbench.accounting.overrides import Override
-from workbench.accounting.overriding import override
 from workbench.accounting.rules import judge
 from workbench.accounting.rules.rule import Facts, Subject
 from workbench.accounting.seedrule import seed_count
@@ -61,6 +60,8 @@ def count(checkpoint: Checkpoint, overrides: Sequence[Override] = ()) -> Count:
     )
     if not overrides:
         return found
+    from workbench.accounting.overriding import override
+
     return override(found, checkpoint.tensors, seen.group_of, entries, overrides)
 
 
@@ -92,7 +93,7 @@ def judge_all(facts: Facts) -> list[Verdict]:
         main = path.stack == seen.stack
         beyond = main and depth is not None and layer.index >= depth
         shared = main and layer.index >= first_shared > 0
-        key = (id(group.pattern), layer.kind, group.tensors, beyond, shared)
+        key = (id(group.pattern), layer.kind, group.listed, beyond, shared)
         crossing = main and layer.index in config.cross_attention_layers
         if crossing or key not in known:
             verdict = judge(Subject(group, layer.index, layer.kind, main, beyond, shared), facts)

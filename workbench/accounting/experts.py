@@ -33,7 +33,7 @@ def expert_count(group: Group, siblings: frozenset[str], config: ModelConfig) ->
     routed = not siblings.isdisjoint(ROUTERS)
     expected = config.experts or 0
     if any(map(is_index, path.inside)):
-        listed = group.tensors
+        listed = group.listed
         return listed if named or (routed and listed == expected > 1 and len(shape) >= 2) else 0
     if not shape:
         return 0

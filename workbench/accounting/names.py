@@ -60,6 +60,14 @@ class Path:
         return "" if self.position is None else ".".join(self.segments[: self.position])
 
     @cached_property
+    def inner_position(self) -> int | None:
+        """Where the index of a list inside the layer stands (an expert's number), None without one."""
+        if self.position is None:
+            return None
+        after = enumerate(self.segments[self.position + 1 :], self.position + 1)
+        return next((i for i, segment in after if is_index(segment)), None)
+
+    @cached_property
     def inside(self) -> tuple[str, ...]:
         """The module's segments after the layer's index (all of them outside a list)."""
         return self.module if self.position is None else self.module[self.position + 1 :]

@@ -11,10 +11,9 @@ A later override wins over an earlier one. They are applied, shown and stamped; 
 visible.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.accounting.roles import Role
 from workbench.errors import UsageError
@@ -23,8 +22,7 @@ MAX_FILE_BYTES = 1_000_000
 MAX_SHARE = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(NamedTuple):
     """`tensors` is a tensor's name or a glob pattern; what is None stays as the rules say."""
 
     tensors: str

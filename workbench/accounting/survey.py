@@ -4,8 +4,9 @@ Rules judge groups, not tensors, so that a hundred thousand tensors cost a few h
 only: no role is decided here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from workbench.accounting.modules import is_draft, modality
 from workbench.accounting.names import Path, folded, is_index, path_of
@@ -33,7 +34,8 @@ class Pattern:
 class Group:
     """A pattern's tensors in one layer (`written` is its index in the name, "" outside any list).
 
-    `number` counts groups through; `first_bytes` is the size that all members normally share.
+    `number` counts groups through; `first_bytes` is the size that all members normally share. `listed` is how
+    long the list inside the layer is that they stand in (experts by number), 0 outside one.
     """
 
     number: int
@@ -42,6 +44,7 @@ class Group:
     first_bytes: int
     tensors: int = 0
     bytes: int = 0
+    listed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,7 @@ class Layer:
     kind: int
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """What names and shapes say by themselves.
 
     `group_of` runs parallel to the tensors. `stack` is the decoder stack's path; `beside` are other lists of
@@ -80,7 +82,7 @@ class Survey:
         return {layer.index: layer for (stack, _), layer in self.layers.items() if stack == self.stack}
 
 
-def survey(tensors: Iterable[Tensor]) -> Survey:
+def survey(tensors: Sequence[Tensor]) -> Survey:
     """Read all names once."""
     patterns: dict[tuple[str, str, tuple[int, ...]], Pattern] = {}
     groups: list[Group] = []
@@ -100,12 +102,39 @@ def survey(tensors: Iterable[Tensor]) -> Survey:
         group.tensors += 1
         group.bytes += size
         group_of.append(group)
+    _measure_lists(tensors, groups, group_of)
     found = tuple(patterns.values())
     own = [p for p in found if p.path.position is not None and p.path.inside and not _foreign(p)]
     stack = _decoder_stack(own)
     beside = _beside(own, stack)
     layers, siblings = _layers(own, {stack, *beside})
     return Survey(found, tuple(groups), group_of, stack, beside, layers, siblings)
+
+
+def _measure_lists(tensors: Sequence[Tensor], groups: Sequence[Group], group_of: Sequence[Group]) -> None:
+    """How many entries each list inside a layer has, whatever its entries' shapes and parts are."""
+    lists: dict[tuple[str, str, tuple[str, ...]], list[Group]] = {}
+    for group in groups:
+        path = group.pattern.path
+        if path.position is not None and path.inner_position is not None:
+            container = (path.stack, group.written, path.segments[path.position + 1 : path.inner_position])
+            lists.setdefault(container, []).append(group)
+    uneven: dict[int, set[str]] = {}
+    for inside in lists.values():
+        if len({group.tensors for group in inside}) == 1:
+            for group in inside:
+                group.listed = group.tensors
+        else:
+            entries: set[str] = set()  # shared by the list's groups
+            uneven.update({group.number: entries for group in inside})
+    if not uneven:
+        return
+    for tensor, group in zip(tensors, group_of, strict=True):
+        if group.number in uneven and group.pattern.path.inner_position is not None:
+            uneven[group.number].add(tensor.name.split(".")[group.pattern.path.inner_position])
+    for group in groups:
+        if group.number in uneven:
+            group.listed = len(uneven[group.number])
 
 
 def _foreign(pattern: Pattern) -> bool:

@@ -1,7 +1,7 @@
 """What a rule says of a group of tensors: their role, their share, whether the runtime loads them."""
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from workbench.accounting.roles import Role
 
@@ -9,8 +9,7 @@ ZERO = Fraction(0)
 ONE = Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """`share` of the tensor's bytes are read by one step; `rows` > 0 marks a look-up table of that many rows.
 
     `rule` is the id of the rule that said so. `loaded` is False where the runtime drops the tensor.

@@ -5,7 +5,8 @@ have one row per vocabulary entry. mlx-lm's loaders drop a stored head where con
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from workbench.accounting.modules import ATTENTION_WORDS, FEED_FORWARD_WORDS, is_draft, modality
 from workbench.accounting.names import words_of
@@ -26,8 +27,7 @@ LAYER_WORDS = ATTENTION_WORDS | FEED_FORWARD_WORDS
 NOT_TABLE_WORDS = frozenset({"norm", "layernorm", "proj", "projs", "projection", "layer", "gate"})
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """Module paths by what they are; `rows` has the vocabulary rows of each.
 
     `read` is the one matrix that a step reads in full ("" if there is none), `tied` whether it is a table.
@@ -36,7 +36,7 @@ class Vocabulary:
     heads: tuple[str, ...] = ()
     read: str = ""
     tied: bool = False
-    rows: Mapping[str, int] = field(default_factory=dict)
+    rows: Mapping[str, int] = MappingProxyType({})
     findings: tuple[Finding, ...] = ()
     refusal: Finding | None = None
 
@@ -57,18 +57,19 @@ def _candidates(
     matrices: dict[str, Pattern] = {}
     for pattern in patterns:
         module = ".".join(pattern.path.module)
-        if len(pattern.shape) == 2 and (module not in matrices or pattern.bytes > matrices[module].bytes):
+        if len(pattern.shape) >= 2 and (module not in matrices or pattern.bytes > matrices[module].bytes):
             matrices[module] = pattern
     tables: dict[str, Pattern] = {}
     heads: dict[str, Pattern] = {}
     for module, pattern in matrices.items():
-        if pattern.path.last in TABLE_NAMES:
+        if pattern.path.last in TABLE_NAMES and len(pattern.shape) == 2:
             tables[module] = pattern
         elif not HEAD_NAMES.isdisjoint(pattern.path.module):
             heads[module] = pattern
     rows = {matrices[module].shape[0] for module in (*tables, *heads)} | {config.vocab}
     for module, pattern in matrices.items():
-        if module in tables or module in heads or pattern.shape[0] not in rows or _in_a_layer(pattern):
+        known = module in tables or module in heads
+        if known or len(pattern.shape) != 2 or pattern.shape[0] not in rows or _in_a_layer(pattern):
             continue
         if not tables:
             tables[module] = pattern

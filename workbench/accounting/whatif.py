@@ -4,14 +4,13 @@ Experts are assumed to be chosen at random: B tokens that read k of E experts ea
 distinct ones on average. Real routers repeat themselves more.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from workbench.accounting.count import Count
 from workbench.accounting.roles import Role
 
 
-@dataclass(frozen=True, slots=True)
-class WhatIf:
+class WhatIf(NamedTuple):
     """`step_bytes` for all tokens of a step together, and divided by the tokens that come of it."""
 
     name: str

@@ -5,9 +5,8 @@ type are treated as absent: a hostile config never raises here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 TEXT_CONFIG_KEYS = (
     "text_config",
@@ -63,8 +62,7 @@ LOOP_KEYS = ("loop_num", "num_loops", "total_ut_steps", "num_loop")
 NEXTN_KEYS = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers", "num_mtp_modules")
 
 
-@dataclass(frozen=True, slots=True)
-class Quantization:
+class Quantization(NamedTuple):
     """How config.json says the weights are stored; None where it does not. `mixed`: layers differ."""
 
     bits: int | None
@@ -73,8 +71,7 @@ class Quantization:
     mixed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ModelConfig:
+class ModelConfig(NamedTuple):
     """What a configuration says of the language model. None = it does not say.
 
     `layers` is the depth of the decoder stack (without next-n layers); `empty_layers` are those that hold no
@@ -104,7 +101,7 @@ class ModelConfig:
     cross_attention_layers: frozenset[int] = frozenset()
     modalities: bool = False
     quantization: Quantization | None = None
-    text: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    text: Mapping[str, Any] = MappingProxyType({})
 
 
 def view(config: Mapping[str, Any]) -> ModelConfig:

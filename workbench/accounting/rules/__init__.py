@@ -5,7 +5,6 @@ names, and no rule knows any model's name.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from workbench.accounting.roles import Role
 from workbench.accounting.rules import beside, layers, tables
@@ -14,6 +13,7 @@ from workbench.accounting.verdict import ONE, Verdict
 
 ORDER: tuple[Rule, ...] = (
     beside.not_a_weight,
+    beside.rotary_factors,
     beside.draft_module,
     beside.draft_layer,
     tables.head,
@@ -59,5 +59,5 @@ def judge(subject: Subject, facts: Facts) -> Verdict:
         verdict = Verdict(Role.OTHER, ONE)
     loops = facts.config.loops
     if loops > 1 and subject.main and verdict.share:
-        return replace(verdict, share=verdict.share * loops, rule=LOOPED.id)
-    return replace(verdict, rule=rule.id)
+        return verdict._replace(share=verdict.share * loops, rule=LOOPED.id)
+    return verdict._replace(rule=rule.id)

@@ -3,7 +3,7 @@
 from workbench.accounting.modules import is_draft, modality
 from workbench.accounting.roles import Role
 from workbench.accounting.rules.rule import Facts, Subject, rule
-from workbench.accounting.verdict import Verdict, unread
+from workbench.accounting.verdict import Verdict, unread, whole
 
 BUFFERS = frozenset({"inv_freq", "masked_bias", "position_ids", "rotary_emb", "cos_cached", "sin_cached"})
 
@@ -14,6 +14,12 @@ def not_a_weight(subject: Subject, _: Facts) -> Verdict | None:
     last, shape = subject.path.segments[-1], subject.shape
     mask = last == "bias" and len(shape) >= 3 and shape[-1] == shape[-2] > 1
     return unread(Role.POSITION) if mask or last in BUFFERS else None
+
+
+@rule("rotary-factors", "Factors of the rotary embedding: every token reads them.")
+def rotary_factors(subject: Subject, _: Facts) -> Verdict | None:
+    """What GGUF stores beside the layers."""
+    return whole(Role.POSITION) if subject.path.last.startswith(("rope_freqs", "rope_factors")) else None
 
 
 @rule("draft-module", "A multi-token prediction or draft module: plain decode never reads it.")

@@ -8,6 +8,7 @@ from workbench.accounting.experts import (
     is_shared,
 )
 from workbench.accounting.modules import FEED_FORWARD_WORDS, is_attention, is_linear_attention, is_norm
+from workbench.accounting.names import words_of
 from workbench.accounting.roles import Role
 from workbench.accounting.rules.rule import Facts, Subject, rule
 from workbench.accounting.verdict import ONE, Verdict, unread, whole
@@ -97,8 +98,11 @@ def attention(subject: Subject, facts: Facts) -> Verdict | None:
 
 @rule("feed-forward", "A feed-forward weight: every token reads it.")
 def feed_forward(subject: Subject, _: Facts) -> Verdict | None:
-    """What is left of a layer under a known name."""
-    known = bool(subject.path.inner_words & FEED_FORWARD_WORDS)
+    """What is left under a known name."""
+    path = subject.path
+    known = any(
+        words_of(segment) & FEED_FORWARD_WORDS for segment in path.module[:-1] or path.module
+    ) or bool(path.inner_words & FEED_FORWARD_WORDS)
     return whole(Role.MLP) if known or (subject.layer is not None and subject.path.block == "mixer") else None
 
 

@@ -1,7 +1,7 @@
 """What a rule is, and what it may know: a group of tensors, its place, the checkpoint's facts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from workbench.accounting.names import Path
 from workbench.accounting.survey import Group, Survey
@@ -10,8 +10,7 @@ from workbench.accounting.vocabulary import Vocabulary
 from workbench.checkpoint.model_config import ModelConfig
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What all rules may know of the checkpoint."""
 
     config: ModelConfig
@@ -19,8 +18,7 @@ class Facts:
     vocabulary: Vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """One group of tensors and where it stands.
 
     `layer` is its index in a stack of the language model's layers (None outside), `kind` that layer's kind,
@@ -58,8 +56,7 @@ class Subject:
 Judge = Callable[[Subject, Facts], Verdict | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule's id, the plain sentence that screens print as the reason, and its function.
 
     The function passes with None. `judge` is None for what the engine applies itself.
