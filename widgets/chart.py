@@ -23,8 +23,21 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A point that is told apart by its letter, not by colour."""
+
+    x: float
+    y: float
+    letter: str
+    ink: Ink = "now"
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
-    """Points on fixed axes, x from 0 to `x_max`, y from 0 to `y_max`. `mean` is a line, `now` are dots."""
+    """Points on fixed axes, x from 0 to `x_max`, y from 0 to `y_max`. `mean` is a line, `now` are dots.
+
+    `marks` are lettered points; only the braille drawing has them.
+    """
 
     x_max: float
     y_max: float
@@ -32,6 +45,7 @@ class Chart:
     mean: tuple[tuple[float, float], ...] = ()
     levels: tuple[Level, ...] = ()
     x_unit: str = "tokens"
+    marks: tuple[Mark, ...] = ()
 
 
 STROKE: dict[str, str] = {"ceiling": "━", "prediction": "╌"}
@@ -75,6 +89,7 @@ def draw_braille(chart: Chart, width: int, height: int) -> list[Row]:
     level_rows = {level: cell_row(level.y, chart.y_max, rows) for level in chart.levels}
     for x, row, text, ink in placed_words(level_rows, columns, rows):
         cells.update({(x + i, row): (char, ink) for i, char in enumerate(text)})
+    cells.update(_letters(chart, columns, rows))
     grid = [_left(chart, y, rows, margin) + _joined(cells, y, columns) for y in range(rows)]
     return [*grid, bottom_axis(chart, margin, columns)]
 
@@ -100,6 +115,20 @@ def _dots(
     for x, y in spots:
         cell = (x // 2, y // 4)
         cells[cell] = cells.get(cell, 0) | _DOTS[x % 2][y % 4]
+    return cells
+
+
+def _letters(chart: Chart, columns: int, rows: int) -> Cells:
+    """Where the marks' letters stand: two that would share a cell stand beside each other."""
+    cells: Cells = {}
+    for mark in chart.marks:
+        row = cell_row(min(mark.y, chart.y_max), chart.y_max, rows)
+        if row is None or mark.x < 0:
+            continue
+        x = min(columns - 1, round(min(1.0, mark.x / chart.x_max) * (columns * 2 - 1)) // 2)
+        while (x, row) in cells and x < columns - 1:
+            x += 1
+        cells[x, row] = (mark.letter[:1], mark.ink)
     return cells
 
 
