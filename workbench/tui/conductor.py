@@ -3,6 +3,7 @@
 No widget is touched here; what changed is read from `run` when the screen paints.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
@@ -44,15 +45,17 @@ class Conductor:
         self._options = options
         self._make = make
         self._measurement: Measurement | None = None
-        self._preparing = False
+        self._prepared: asyncio.Task[None] | None = None
+        self._offering: asyncio.Task[None] | None = None
 
     def plan(self, plan: Plan) -> None:
         """Take this plan: before a lock it replaces the one before, with the worker that is already there."""
         if self._measurement is None:
-            self._measurement = self._make(
-                plan, on_change=self._changed, options=self._options, power=self.power
+            made = self._make(
+                plan, on_change=lambda run: self._changed(made, run), options=self._options, power=self.power
             )
-            self._preparing = False
+            self._measurement = made
+            self._prepared = self._offering = None
         else:
             # The worker and what it said stay; only what is to be measured changes.
             self._measurement.run = replace(self._measurement.run, plan=plan)
@@ -60,18 +63,23 @@ class Conductor:
 
     async def prepare(self) -> None:
         """Start the worker once; the libraries load while the user thinks."""
-        measurement = self._measurement
-        if measurement is None or self._preparing:
+        if self._measurement is None:
             return
-        self._preparing = True
+        if self._prepared is None:
+            self._prepared = asyncio.create_task(self._prepare(self._measurement))
+        await self._prepared
+
+    async def _prepare(self, measurement: Measurement) -> None:
         try:
             await measurement.prepare()
-            if measurement.run.stamp is not None:
-                await offer(measurement.run.stamp, self._options, self._post)
         except WorkbenchError as error:
             if measurement is self._measurement:
                 await self.close()
                 self._post(RunEnded(None, error))
+            return
+        if measurement.run.stamp is not None:
+            made = offer(measurement.run.stamp, self._options, self._post)
+            self._offering = asyncio.create_task(made)  # on macOS it asks slow commands: no run waits for it
 
     def lock(self, predictions: list[tuple[str, float]]) -> None:
         """Lock or correct; raises what `Measurement.lock` raises."""
@@ -85,8 +93,12 @@ class Conductor:
             return
         record: Record | None = None
         problem: WorkbenchError | None = None
+        await self.prepare()  # the worker's first words are awaited there, and only there
+        if self._measurement is not measurement:
+            return  # the worker could not start: that was said, and nothing is left to measure
         try:
-            record = await measurement.measure()
+            stopped = measurement.run.record  # stopped before the worker was ready
+            record = stopped or await measurement.measure()
         except LedgerError as error:
             record, problem = measurement.run.record, error
         except WorkbenchError as error:
@@ -109,9 +121,9 @@ class Conductor:
         except WorkbenchError as error:
             self._post(Notice(f"{error.message} {error.hint}", problem=True))
 
-    def _changed(self, run: Run) -> None:
-        if self.run is not None and run.plan.run_group_id != self.run.plan.run_group_id:
-            return  # a measurement that was given up still reports its end
+    def _changed(self, measurement: Measurement, run: Run) -> None:
+        if measurement is not self._measurement:
+            return  # one that was given up still reports its end
         for sentence in run.notices[len(self.run.notices) if self.run else 0 :]:
             self._post(Notice(sentence, problem=True))
         self.run = run
