@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple, overload
 
-from workbench.accounting.count import RoleTotals, Row
+from workbench.accounting.count import Alike, RoleTotals, Row
 from workbench.accounting.roles import Role
 from workbench.accounting.survey import Group
 from workbench.accounting.verdict import Verdict
@@ -113,6 +113,15 @@ def add_up(entries: Sequence[Entry]) -> Totals:
         resident_weight=resident_weight,
         by_role=by_role,
         by_share=disk,
+    )
+
+
+def alike(entries: Sequence[Entry]) -> tuple[Alike, ...]:
+    """The groups that have tensors, as a Count shows them."""
+    return tuple(
+        Alike(group.pattern.path.name, group.tensors, group.bytes, verdict.role, verdict.rule)
+        for group, verdict, _ in entries
+        if group.tensors
     )
 
 

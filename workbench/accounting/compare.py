@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from workbench.accounting.count import Count, Row
+from workbench.accounting.count import Alike, Count
 from workbench.accounting.roles import Role
 
 
@@ -24,7 +24,7 @@ class Difference(NamedTuple):
 def compare(left: Count, right: Count) -> tuple[Difference, ...]:
     """Per role: what a token reads of two checkpoints; all roles that either has, the largest gap first."""
     found = [
-        Difference(role, _per_token(left, role), _per_token(right, role), _rules(left.rows, role))
+        Difference(role, _per_token(left, role), _per_token(right, role), _rules(left, role))
         for role in Role
         if role in left.by_role or role in right.by_role
     ]
@@ -40,7 +40,7 @@ def against_seed(count: Count) -> tuple[Difference, ...]:
     rest = count.seed.weight_bytes - sum(seed.values())
     seed[Role.OTHER] = seed.get(Role.OTHER, 0) + rest
     found = [
-        Difference(role, _per_token(count, role), seed.get(role, 0), _rules(count.rows, role))
+        Difference(role, _per_token(count, role), seed.get(role, 0), _rules(count, role))
         for role in Role
         if _per_token(count, role) != seed.get(role, 0)
     ]
@@ -51,13 +51,12 @@ def _seed_by_role(count: Count) -> dict[Role, int]:
     seed = count.seed
     whole: dict[Role, int] = {}
     routed: dict[Role, int] = {}
-    for row in count.rows:
-        name = row.name
+    for name, _, size, role, _ in _groups(count):
         if "vision" in name or "visual" in name or ("embed_tokens" in name and not seed.tied):
             continue
         is_expert = "embed_tokens" not in name and ("switch_mlp" in name or ".experts." in name)
         into = routed if seed.experts and is_expert else whole
-        into[row.role] = into.get(row.role, 0) + row.disk_bytes
+        into[role] = into.get(role, 0) + size
     for role, size in routed.items():
         whole[role] = whole.get(role, 0) + size * seed.experts_per_token // seed.experts
     return whole
@@ -68,9 +67,14 @@ def _per_token(count: Count, role: Role) -> int:
     return 0 if totals is None else totals.per_token
 
 
-def _rules(rows: Iterable[Row], role: Role) -> tuple[str, ...]:
+def _rules(count: Count, role: Role) -> tuple[str, ...]:
     found: dict[str, int] = {}
-    for row in rows:
-        if row.role is role:
-            found[row.rule] = found.get(row.rule, 0) + row.disk_bytes
+    for group in _groups(count):
+        if group.role is role:
+            found[group.rule] = found.get(group.rule, 0) + group.disk_bytes
     return tuple(sorted(found, key=lambda rule: -found[rule]))
+
+
+def _groups(count: Count) -> Iterable[Alike]:
+    """The count's groups, or its rows one by one where somebody made it without."""
+    return count.alike or (Alike(row.name, 1, row.disk_bytes, row.role, row.rule) for row in count.rows)

@@ -30,6 +30,16 @@ class Row(NamedTuple):
     rule: str
 
 
+class Alike(NamedTuple):
+    """Tensors whose names differ in list indices only and that share a verdict: `name` is one of them."""
+
+    name: str
+    tensors: int
+    disk_bytes: int
+    role: Role
+    rule: str
+
+
 @dataclass(frozen=True, slots=True)
 class RoleTotals:
     """Bytes of one role: on disk, as the runtime loads it, and read per token (look-up rows left out)."""
@@ -72,8 +82,9 @@ class Count:
     `findings` are the count's own warnings. A `refusal` means that no honest figure exists (experts without a
     valid k/E, say): the rows are for looking at, and nothing may be predicted from `weight_bytes`.
     With overrides, `overrides` lists them as applied and `weight_bytes_without_overrides` is what the rules
-    alone say (equal to `weight_bytes` without any). `stored_by_share` has the bytes on disk by role and
-    share, `context` what a step reads besides the weights once there is a context. All figures are bytes.
+    alone say (equal to `weight_bytes` without any). `alike` has the rows in groups, quick to look through where
+    there are a hundred thousand; `stored_by_share` the bytes on disk by role and share; `context` what a step
+    reads besides the weights once there is a context. All figures are bytes.
     """
 
     runtime: str
@@ -92,5 +103,6 @@ class Count:
     rule_version: int = 1
     overrides: tuple[AppliedOverride, ...] = ()
     weight_bytes_without_overrides: int | None = None
+    alike: tuple[Alike, ...] = ()
     stored_by_share: Mapping[tuple[Role, Fraction], int] = field(default_factory=dict)
     context: Context = field(default_factory=Context)

@@ -6,7 +6,7 @@ experts.py and checks.py, the arithmetic in account.py.
 
 from collections.abc import Sequence
 
-from workbench.accounting.account import Entry, Rows, add_up
+from workbench.accounting.account import Entry, Rows, add_up, alike
 from workbench.accounting.caches import find_context
 from workbench.accounting.checks import find_faults
 from workbench.accounting.count import Count
@@ -55,6 +55,7 @@ def count(checkpoint: Checkpoint, overrides: Sequence[Override] = ()) -> Count:
         findings=faults.findings,
         refusal=faults.refusal,
         weight_bytes_without_overrides=totals.weight,
+        alike=alike(entries),
         stored_by_share=totals.by_share,
         context=find_context(facts, entries),
     )

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.accounting.account import Entry, Rows, add_up
+from workbench.accounting.account import Entry, Rows, add_up, alike
 from workbench.accounting.count import AppliedOverride, Count
 from workbench.accounting.overrides import Override
 from workbench.accounting.survey import Group
@@ -59,6 +59,7 @@ def override(
         weight_bytes=totals.weight,
         lookup_bytes=totals.lookup,
         by_role=totals.by_role,
+        alike=alike(after),
         stored_by_share=totals.by_share,
         findings=(*found.findings, *idle),
         overrides=tuple(
