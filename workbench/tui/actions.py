@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Where = Literal["everywhere", "main", "ledger", "card"]
+Where = Literal["everywhere", "main", "ledger", "card", "difference", "fit", "people", "round", "compare", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Action:
 
     @property
     def call(self) -> str:
-        """What Textual calls: the id, or `show_pane('models')` for `pane_models`."""
-        pane = self.id.removeprefix("pane_")
-        return self.id if pane == self.id else f"show_pane('{pane}')"
+        """What Textual calls: the id, or `show_pane('models')` for `pane_models`; pages likewise."""
+        kind, _, name = self.id.partition("_")
+        return f"show_{kind}('{name}')" if kind in {"pane", "page"} else self.id
 
     @property
     def shown_keys(self) -> str:
@@ -62,13 +62,81 @@ ACTIONS: tuple[Action, ...] = (
     Action("again", ("a",), "again", "Start over with this checkpoint: a new prediction, a new run"),
     Action("card", ("c",), "card", "Show the last record as a card", twin="ledger --record ID"),
     Action("copy", ("y",), "copy", "Copy the record's line (your terminal must allow it)"),
+    Action("everybody", ("e",), "ranking", "Rank everybody's predictions, after the reveal"),
+    Action(
+        "compare",
+        ("v",),
+        "compare",
+        "Set another checkpoint beside this one: bytes by role, two predictions",
+        twin="compare LEFT RIGHT",
+    ),
     Action("ledger", ("L", "f2"), "ledger", "Show the ledger", "everywhere", twin="ledger"),
+    Action("fit", ("F", "f3"), "fit", "Fit seconds a token over bytes a token", "everywhere", twin="fit"),
+    Action(
+        "people",
+        ("P", "f4"),
+        "people",
+        "Show how far off people's predictions are, over time",
+        "everywhere",
+        twin="fit --calibration",
+    ),
     Action("next_theme", ("T",), "theme", "Dark, light (projector), high contrast", "everywhere"),
     Action("picture", ("f12",), "picture", "Save the screen as an SVG file", "everywhere"),
     Action("help", ("question_mark", "f1"), "help", "Show every action", "everywhere"),
+    Action("show_card", ("enter",), "card", "Show the record under the cursor", "ledger", twin="ledger card ID"),
+    Action(
+        "filter_records",
+        ("slash",),
+        "filter",
+        "Filter: words, machine: model: status: verdict: since: until: rule: experiment: discarded:",
+        "ledger",
+        twin="ledger list WORDS",
+    ),
+    Action("mark", ("space",), "mark", "Mark the record under the cursor, two at most", "ledger"),
+    Action(
+        "compare_marked",
+        ("equals_sign",),
+        "compare",
+        "Compare the two marked records field by field",
+        "ledger",
+        twin="ledger compare ID ID",
+    ),
+    Action(
+        "discard",
+        ("d",),
+        "discard",
+        "Discard the record under the cursor, with a reason",
+        "ledger",
+        twin="ledger discard ID --reason WORDS",
+    ),
+    Action("read_again", ("r",), "read again", "Read the file again", "ledger"),
     Action("leave_ledger", ("escape",), "back", "Back to the main screen", "ledger"),
+    Action("report", ("r",), "report", "Show the record as a report, or as a card", "card", twin="ledger report ID"),
+    Action("rank_record", ("e",), "ranking", "Rank everybody's predictions", "card"),
+    Action(
+        "replay_record",
+        ("R",),
+        "replay",
+        "Play the record through the screens",
+        "card",
+        twin="replay LEDGER --record ID",
+    ),
     Action("leave_card", ("escape",), "back", "Back to the screen before", "card"),
     Action("copy_record", ("y",), "copy", "Copy the record's line (your terminal must allow it)", "card"),
+    Action("leave_difference", ("escape",), "back", "Back to the ledger", "difference"),
+    Action("page_time", ("1",), "time", "Show seconds a token against bytes", "fit"),
+    Action("page_fraction", ("2",), "fraction", "Show the fraction of the ceiling against size", "fit"),
+    Action("page_table", ("3",), "table", "Show every model's residual and leave-one-out", "fit"),
+    Action("leave_fit", ("escape",), "back", "Back to the screen before", "fit"),
+    Action("leave_people", ("escape",), "back", "Back to the screen before", "people"),
+    Action("leave_round", ("escape",), "back", "Back to the screen before", "round"),
+    Action("second", ("v",), "second", "Choose the checkpoint to compare with", "compare"),
+    Action("take_second", ("x",), "take it", "Go on with the other checkpoint; its number waits in the box", "compare"),
+    Action("leave_compare", ("escape",), "back", "Back to the main screen", "compare"),
+    Action("pause", ("space",), "pause", "Hold the replay, or go on", "replay"),
+    Action("faster", ("plus",), "faster", "Play twice as fast", "replay"),
+    Action("slower", ("minus",), "slower", "Play half as fast", "replay"),
+    Action("leave_replay", ("escape",), "back", "Leave the replay", "replay"),
     Action("interrupt", ("ctrl+c",), "stop, quit", "Stop the run; twice: quit", "everywhere"),
     Action(
         "leave_program",
@@ -80,7 +148,14 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 MAX_HINTS = 6
-_KEY_NAMES = {"slash": "/", "question_mark": "?", "escape": "esc", "enter": "enter"}
+_KEY_NAMES = {
+    "slash": "/",
+    "question_mark": "?",
+    "escape": "esc",
+    "equals_sign": "=",
+    "plus": "+",
+    "minus": "-",
+}
 
 
 def action(action_id: str, where: Where | None = None) -> Action:

@@ -15,6 +15,12 @@ TITLES: dict[Where, str] = {
     "main": "The protocol: stamp, count, predict, warm up, measure, record",
     "ledger": "In the ledger",
     "card": "On a record's card",
+    "difference": "Two records side by side",
+    "fit": "In the fit",
+    "people": "In the calibration",
+    "round": "In a class round's ranking",
+    "compare": "Two checkpoints side by side",
+    "replay": "In a replay",
     "everywhere": "Everywhere",
 }
 LISTS = (
