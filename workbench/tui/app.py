@@ -125,6 +125,22 @@ class WorkbenchApp(App[None]):
         if not isinstance(self.screen, LedgerScreen):
             self.main_screen.action_ledger()
 
+    def action_fit(self) -> None:
+        """Every group's fit, but those that give away the number that is still to be said."""
+        from workbench.tui.hidden import hidden_on
+        from workbench.tui.screens.fit import FitScreen
+
+        if not isinstance(self.screen, FitScreen):
+            self.push_screen(FitScreen(self.options, hidden_on(self.main_screen.desk)))
+
+    def action_people(self) -> None:
+        """How far off people's predictions are."""
+        from workbench.tui.hidden import hidden_on
+        from workbench.tui.screens.people import PeopleScreen
+
+        if not isinstance(self.screen, PeopleScreen):
+            self.push_screen(PeopleScreen(self.options, hidden_on(self.main_screen.desk)))
+
     def action_next_theme(self) -> None:
         """Dark, light, high contrast, dark."""
         names = [theme.name for theme in THEMES]

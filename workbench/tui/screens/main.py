@@ -316,7 +316,26 @@ class MainScreen(Screen[None]):
     def action_card(self) -> None:
         """The last record as a card."""
         if self.desk.record is not None:
-            self.app.push_screen(CardScreen(self.desk.record))
+            self.app.push_screen(CardScreen(self.desk.record, options=self.options))
+
+    def action_everybody(self) -> None:
+        """Everybody's place, once the number is there."""
+        from workbench.tui.screens.round import RoundScreen
+
+        record = self.desk.record
+        if record is not None and record.generation_tps is not None and record.predictions:
+            self.app.push_screen(RoundScreen(record))
+        else:
+            self.refuse("a ranking needs predictions and a measured run")
+
+    def action_compare(self) -> None:
+        """This checkpoint beside another one."""
+        from workbench.tui.screens.compare import CompareScreen
+
+        if self.desk.count is None:
+            self.refuse("choose a checkpoint first (1, then enter)")
+        else:
+            self.app.push_screen(CompareScreen(self))
 
     def action_copy(self) -> None:
         """The last record's line to the clipboard."""
@@ -325,5 +344,7 @@ class MainScreen(Screen[None]):
 
     def action_ledger(self) -> None:
         """The ledger; before the lock without this checkpoint's results."""
-        hidden = self.desk.name if self.desk.count is not None and not self.desk.locked else None
+        from workbench.tui.hidden import hidden_on
+
+        hidden = hidden_on(self.desk)
         self.app.push_screen(LedgerScreen(self.options, hidden))
