@@ -21,14 +21,14 @@ from workbench.tui.actions import ACTIONS
 from workbench.tui.bindings import bindings
 from workbench.tui.conductor import Make, protocol_measurement
 from workbench.tui.options import Options
-from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.ledger import LedgerScreen
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.themes import DARK, THEMES, theme_name
 
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 WIDTHS = [(0, "-narrow"), (120, "-wide")]
 HEIGHTS = [(0, "-tiny"), (16, "-low"), (30, "-tall")]
+LOOK_AFTER_S = 0.3
+"""Recovery and the search for power sources wait until the first screen stands."""
 LAST_WORDS_S = 5.0
 """How long a way out may wait for a run's record."""
 
@@ -60,6 +60,10 @@ class WorkbenchApp(App[None]):
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the first one; nothing is painted before it."""
         self.main_screen = MainScreen(self.options, self._make)
+        # As Textual will find them at the first resize: set beforehand, they cost no second pass of styles.
+        width, height = self.size
+        for extent, breakpoints in ((width, WIDTHS), (height, HEIGHTS)):
+            self.main_screen.add_class(next(name for at, name in reversed(breakpoints) if extent >= at))
         return self.main_screen
 
     def on_mount(self) -> None:
@@ -71,7 +75,7 @@ class WorkbenchApp(App[None]):
                 loop.add_signal_handler(number, partial(self._on_signal, number))
         for warning in self.options.settings.warnings:
             self.notify(warning, severity="warning", markup=False)
-        self._look_around()
+        self.set_timer(LOOK_AFTER_S, self._look_around)
 
     @work(thread=True, group="look", exit_on_error=False)
     def _look_around(self) -> None:
@@ -118,10 +122,14 @@ class WorkbenchApp(App[None]):
 
     def action_help(self) -> None:
         """Every action."""
+        from workbench.tui.screens.help import HelpScreen
+
         self.push_screen(HelpScreen())
 
     def action_ledger(self) -> None:
         """From the main screen the ledger knows what to hide; elsewhere go there through it."""
+        from workbench.tui.screens.ledger import LedgerScreen
+
         if not isinstance(self.screen, LedgerScreen):
             self.main_screen.action_ledger()
 

@@ -1,6 +1,8 @@
 """The picker: what this machine has, row by row as the headers are read, with a filter box."""
 
-from typing import ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -16,10 +18,12 @@ from widgets.line_list import LineList
 from widgets.sizes import rounded
 from workbench.checkpoint.checkpoint import State
 from workbench.locations import shown
-from workbench.shelf.entries import Entry
 from workbench.tui import threads
 from workbench.tui.messages import Found
 from workbench.tui.options import Options
+
+if TYPE_CHECKING:
+    from workbench.shelf.entries import Entry
 
 COLUMNS = (
     Column("model", 30, stretch=True),
@@ -149,15 +153,15 @@ class ModelsPane(Vertical):
 
 
 def _cells(row: object) -> list[Cell]:
-    assert isinstance(row, Entry)
-    state = row.state if row.state is not State.COMPLETE else ""
+    entry = cast("Entry", row)
+    state = entry.state if entry.state is not State.COMPLETE else ""
     return [
-        (f"! {row.name}", "marked") if state else row.name,
-        rounded(row.bytes) if row.bytes else "–",
-        row.architecture or "–",
-        row.quantization or "–",
-        f"{row.experts_per_token}/{row.experts}" if row.experts else "–",
-        (str(state), "marked") if state else ("synthetic", "quiet") if row.synthetic else "",
+        (f"! {entry.name}", "marked") if state else entry.name,
+        rounded(entry.bytes) if entry.bytes else "–",
+        entry.architecture or "–",
+        entry.quantization or "–",
+        f"{entry.experts_per_token}/{entry.experts}" if entry.experts else "–",
+        (str(state), "marked") if state else ("synthetic", "quiet") if entry.synthetic else "",
     ]
 
 

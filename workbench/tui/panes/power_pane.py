@@ -1,10 +1,16 @@
 """Power: which sources this machine has, or what was looked for and why there is none."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from widgets.fact_list import Fact, FactList
-from workbench.power.choice import METER_HELPS, Choice
+
+if TYPE_CHECKING:
+    from workbench.power.choice import Choice
 
 
 class PowerPane(VerticalScroll):
@@ -18,6 +24,8 @@ class PowerPane(VerticalScroll):
 
     def show(self, choice: Choice) -> None:
         """Show what was found."""
+        from workbench.power.choice import METER_HELPS
+
         lines = [Fact(row.source, row.scope(), _cadence(row.cadence_s)) for row in choice.rows]
         if not choice.sources:
             lines.append(Fact("no source", "", METER_HELPS, mark=True))

@@ -1,0 +1,9 @@
+"""A run over a slow link: what the screens send stays small."""
+
+from tests.terminal.counting import bytes_per_second
+
+BUDGET = 15_000
+
+
+def test_a_run_at_80x24_sends_less_than_15_kb_a_second():
+    assert 200 < bytes_per_second((80, 24), seconds=3.0) < BUDGET
