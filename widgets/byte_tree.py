@@ -28,8 +28,8 @@ class ByteNode:
 
     `token_bytes` is what one step reads; `share` is how much of the node that is, `part` how much of all that
     the step reads. `letter` and `kind` (a lower-case word that names the colour) tell its role; `more` holds
-    further figures for the tree's extra columns, `source` whatever the owner wants back. `children` is called
-    on opening, with true for the largest first and false for model order.
+    other accounts' figures for `token_bytes`, for the tree's extra columns, `source` whatever the owner wants
+    back. `children` is called on opening, with true for the largest first and false for model order.
     """
 
     name: str
@@ -97,12 +97,13 @@ class ByteTree(LineList):
         """A node was opened or closed."""
 
     def __init__(self, extra_columns: Sequence[str] = (), *, id: str | None = None) -> None:
-        """`extra_columns` are headers for the nodes' `more` figures, in bytes."""
+        """`extra_columns` are headers for the nodes' `more` figures, in bytes: one is left of the count."""
         super().__init__(id=id)
         self.extra_columns = tuple(extra_columns)
         self._lines: list[_Line] = []
         self._roots: Sequence[ByteNode] = ()
         self._unit = unit_for(0)
+        self._figure_cells = 0
 
     # --- data in ---
 
@@ -114,7 +115,9 @@ class ByteTree(LineList):
         here = self._lines[self.cursor].path if keep and self._lines else None
         self._roots = roots
         self.extra_columns = tuple(extra_columns)
-        self._unit = unit_for(max((node.disk_bytes for node in roots), default=0))
+        largest = max((node.disk_bytes for node in roots), default=0)
+        self._unit = unit_for(largest)
+        self._figure_cells = max(len(self._unit.text(largest)), len(self._unit.text(1)))
         self._lines = self._unfold(roots, 0, (), opened)
         if not keep and len(roots) == 1:
             self._open_largest()
@@ -238,12 +241,10 @@ class ByteTree(LineList):
         """Column titles with the unit."""
         if not self._lines:
             return []
-        unit = self._unit.name
         name_width, columns = self._layout(width)
         pieces: list[Piece] = [(fit_middle("  role, module", name_width), "")]
-        titles = {"disk": f"disk {unit}", "token": f"token {unit}", "share": "share", "bar": ""}
         for column, cells in columns:
-            pieces.append((fit_right(titles.get(column, column), cells), ""))
+            pieces.append((fit_right(self._title(column), cells), ""))
         return pieces
 
     def draw_line(self, index: int, width: int) -> Sequence[Piece]:
@@ -276,22 +277,31 @@ class ByteTree(LineList):
 
     def _layout(self, width: int) -> tuple[int, list[tuple[str, int]]]:
         """The name's width and the columns that fit, least important left out first."""
-        columns: list[tuple[str, int]] = [("token", 10)]
-        room = width - 10
-        for column, cells, at_least in (("disk", 10, 22), ("share", 8, 18)):
-            if room - cells >= at_least:
-                columns.append((column, cells))
-                room -= cells
-        for title in self.extra_columns:
-            if room - 11 >= 20:
-                columns.append((title, 11))
-                room -= 11
-        if room - BAR_CELLS - 1 >= 24:
-            columns.append(("bar", BAR_CELLS + 1))
-            room -= BAR_CELLS + 1
-        order = {"disk": 0, "token": 1, "share": 9, "bar": 10}
-        columns.sort(key=lambda column: order.get(column[0], 5))
+        extra = self.extra_columns
+        wanted = ((("token",), 0), (("disk",), 22), (extra, 20), (("share",), 19), (("bar",), 30))
+        columns: list[tuple[str, int]] = []
+        room = width
+        for group, least_name_cells in wanted:
+            cells = [(column, self._cells(column)) for column in group]
+            needed = sum(width for _, width in cells)
+            if room - needed >= least_name_cells:
+                columns += cells
+                room -= needed
+        order = ("disk", *extra[:1], "token", *extra[1:], "share", "bar")
+        columns.sort(key=lambda column: order.index(column[0]))
         return room, columns
+
+    def _cells(self, column: str) -> int:
+        if column == "bar":
+            return BAR_CELLS + 1
+        figure = len("100.0 %") if column == "share" else self._figure_cells + 1
+        return max(figure, len(self._title(column))) + 1
+
+    def _title(self, column: str) -> str:
+        if column in {"share", "bar"}:
+            return column if column == "share" else ""
+        name = "count" if column == "token" and self.extra_columns else column
+        return f"{name} {self._unit.name}"
 
     def _figure(self, node: ByteNode, column: str) -> str:
         if column == "disk":

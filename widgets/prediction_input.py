@@ -102,6 +102,10 @@ class PredictionInput(Vertical):
         if not self.value.strip() and not self.has_class("-locked"):
             self._say(words)
 
+    def show_words(self, words: str) -> None:
+        """Say something of the text that is neither right nor wrong."""
+        self._say(words)
+
     def show_wrong(self, words: str) -> None:
         """Say what is wrong with the text."""
         self._say(words, "-wrong")

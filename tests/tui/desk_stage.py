@@ -5,9 +5,11 @@ from contextlib import asynccontextmanager
 
 from tests import checkpoints
 from tests.protocol.stage import NO_POWER, Hang, Stage, repeat, story
+from tests.tui.graphs import ScriptedGraph
 from workbench.ledger import store
 from workbench.power import choice
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
+from workbench.protocol import witnessing
 from workbench.settings import Settings
 from workbench.tui import words
 from workbench.tui.app import WorkbenchApp
@@ -50,7 +52,9 @@ class DeskStage:
         self.stage = Stage(home)
         self.script = whole_run()
         monkeypatch.setenv("HOME", str(home))
+        self.graph = ScriptedGraph()
         monkeypatch.setattr(choice, "look", lambda *_: NO_POWER)
+        monkeypatch.setattr(witnessing, "witness", self.graph.witness)
         monkeypatch.setattr(words, "clock", lambda _: "14:03:22Z")
 
     @property
@@ -94,7 +98,8 @@ class DeskStage:
         """A running app and its pilot, the picker filled."""
         app = self.app(**changes)
         async with app.run_test(size=size) as pilot:
-            await until(lambda: not app.main_screen.query_one("#models").border_subtitle.endswith("so far"))
+            models = app.main_screen.query_one("#models")
+            await until(lambda: not (models.border_subtitle or "so far").endswith("so far"))
             yield app, pilot
 
 

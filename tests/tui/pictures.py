@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests import checkpoints
 from tests.protocol.stage import NO_POWER, repeat
+from tests.tui.graphs import agreeing
 from workbench.accounting.engine import count
 from workbench.analysis.verdict import judged
 from workbench.checkpoint.checkpoint import State
@@ -84,7 +85,14 @@ def counted(name=DENSE, rule="count"):
     plan = Plan(checkpoint, made, (SPEC,), rule=rule, settings=RunSettings(max_tokens=200, repeats=3))
     ready = fold(Run(plan), m.Ready(stamp=STAMP, pid=1))
     return Desk(
-        name=name, checkpoint=checkpoint, count=made, figures=(SPEC,), rule=rule, plan=plan, run=ready
+        name=name,
+        checkpoint=checkpoint,
+        count=made,
+        looked=agreeing(made),
+        figures=(SPEC,),
+        rule=rule,
+        plan=plan,
+        run=ready,
     )
 
 

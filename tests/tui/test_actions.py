@@ -9,8 +9,15 @@ from workbench.tui.screens.card import CardScreen
 from workbench.tui.screens.help import help_content
 from workbench.tui.screens.ledger import LedgerScreen
 from workbench.tui.screens.main import MainScreen
+from workbench.tui.screens.witness import WitnessScreen
 
-OWNERS = {"main": MainScreen, "ledger": LedgerScreen, "card": CardScreen, "everywhere": WorkbenchApp}
+OWNERS = {
+    "main": MainScreen,
+    "ledger": LedgerScreen,
+    "witness": WitnessScreen,
+    "card": CardScreen,
+    "everywhere": WorkbenchApp,
+}
 
 
 def test_every_action_has_its_method_where_it_says():
@@ -22,7 +29,7 @@ def test_ids_are_unique():
     assert len({one.id for one in ACTIONS}) == len(ACTIONS)
 
 
-@pytest.mark.parametrize("place", ["main", "ledger", "card"])
+@pytest.mark.parametrize("place", [place for place in OWNERS if place != "everywhere"])
 def test_no_key_means_two_things_in_one_place(place):
     keys = [key for one in ACTIONS if one.where in (place, "everywhere") for key in one.keys]
     assert len(set(keys)) == len(keys)

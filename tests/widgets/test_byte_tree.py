@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from tests.widgets.stage import Stage, acting, rows_of
 from widgets.byte_tree import ByteNode, ByteTree, share_text
 
@@ -104,13 +106,30 @@ async def test_columns_are_right_aligned_with_the_unit_in_the_header():
     assert vision.split() == ["V", "visual", "0.900", "0", "0", "%"]
 
 
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (100, "disk GB seed GB count GB graph GB share"),
+        (60, "disk GB seed GB count GB graph GB"),
+        (46, "disk GB count GB share"),
+        (30, "count GB"),
+    ],
+)
+async def test_columns_give_way_to_the_name(width, columns):
+    app = Stage(ByteTree())
+    async with app.run_test(size=(width, 8)):
+        tree = app.query_one(ByteTree)
+        tree.show([leaf("a", more=(10**9, 10**9))], extra_columns=("seed", "graph"))
+        assert rows_of(tree)[0].split()[2:] == columns.split()
+
+
 async def test_extra_columns_show_a_dash_where_nothing_is_known():
     app = Stage(ByteTree())
     async with app.run_test(size=(110, 8)):
         tree = app.query_one(ByteTree)
         tree.show([leaf("a", more=(10**9, None))], extra_columns=("seed", "graph"))
         rows = rows_of(tree)
-    assert rows[0].split()[-3:] == ["seed", "graph", "share"]
+    assert rows[0].split()[-5:] == ["count", "GB", "graph", "GB", "share"]
     assert rows[1].split()[-2:] == ["1.000", "–"]
 
 

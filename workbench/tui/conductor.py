@@ -3,20 +3,24 @@
 No widget is touched here; what changed is read from `run` when the screen paints.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from workbench.errors import LedgerError, WorkbenchError
 from workbench.ledger.record import Record
-from workbench.power.choice import Choice
 from workbench.protocol.plan import Plan
 from workbench.protocol.run import Run
-from workbench.protocol.steps import Measurement
 from workbench.tui.messages import Notice, RunEnded
 from workbench.tui.options import Options
 from workbench.tui.threads import Post, offer
+
+if TYPE_CHECKING:  # both load when a measurement is made: the first screen does not owe them
+    from workbench.power.choice import Choice
+    from workbench.protocol.steps import Measurement
 
 
 class Make(Protocol):
@@ -32,6 +36,8 @@ def protocol_measurement(
     plan: Plan, *, on_change: Callable[[Run], None], options: Options, power: Choice | None
 ) -> Measurement:
     """The real one."""
+    from workbench.protocol.steps import Measurement
+
     return Measurement(plan, on_change=on_change, ledger=options.ledger, power=power)
 
 
@@ -49,16 +55,21 @@ class Conductor:
         self._offering: asyncio.Task[None] | None = None
 
     def plan(self, plan: Plan) -> None:
-        """Take this plan: before a lock it replaces the one before, with the worker that is already there."""
+        """Take this plan: before a lock it replaces the one before, with the worker that is already there.
+
+        A locked number was said of the bytes and figures of its plan: only the settings may change then.
+        """
         if self._measurement is None:
             made = self._make(
                 plan, on_change=lambda run: self._changed(made, run), options=self._options, power=self.power
             )
             self._measurement = made
             self._prepared = self._offering = None
+        elif self._measurement.run.locked:
+            run = self._measurement.run
+            self._measurement.run = replace(run, plan=replace(run.plan, settings=plan.settings))
         else:
-            # The worker and what it said stay; only what is to be measured changes.
-            self._measurement.run = replace(self._measurement.run, plan=plan)
+            self._measurement.replan(plan)
         self.run = self._measurement.run
 
     async def prepare(self) -> None:

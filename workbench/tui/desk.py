@@ -6,7 +6,7 @@ prediction is locked, is decided here and nowhere else in the screens.
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from workbench.accounting.count import Count
 from workbench.accounting.ruling import weight_bytes_by_rule
@@ -17,6 +17,7 @@ from workbench.prediction.ceiling import BandwidthFigure
 from workbench.protocol.plan import Plan, RunSettings, require_runnable
 from workbench.protocol.run import Phase, Run, Step
 from workbench.tui.options import Options
+from workbench.tui.seal import Looked
 
 StepState = Literal["done", "now", "todo", "failed"]
 RUNNING = frozenset(
@@ -34,7 +35,11 @@ RUNNING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """One checkpoint being worked on. `busy` says in words what is being waited for, if anything is."""
+    """One checkpoint being worked on. `busy` says in words what is being waited for, if anything is.
+
+    `looked` is what the decode graph said, None until it has; `said` a prediction that waits for it: a number
+    is locked for bytes that no longer change.
+    """
 
     name: str = ""
     path: Path | None = None
@@ -42,6 +47,8 @@ class Desk:
     checkpoint: Checkpoint | None = None
     count: Count | None = None
     problem: WorkbenchError | None = None
+    looked: Looked | None = None
+    said: str = ""
     figures: tuple[BandwidthFigure, ...] = ()
     rule: str = "count"
     plan: Plan | None = None
@@ -53,6 +60,11 @@ class Desk:
     def locked(self) -> bool:
         """Whether a prediction is locked: only then do ceilings and fractions exist for the screens."""
         return self.run is not None and self.run.locked
+
+    @property
+    def looking(self) -> bool:
+        """Whether the decode graph is still being looked at."""
+        return self.count is not None and self.looked is None
 
     @property
     def running(self) -> bool:
@@ -115,7 +127,19 @@ def plan_of(desk: Desk, options: Options) -> Plan | None:
         experiment="demo" if options.demo else "single",
         alias=wishes.alias,
         command=options.command,
+        **_witness(desk.looked),
     )
+
+
+def _witness(looked: Looked | None) -> dict[str, Any]:
+    if looked is None:
+        return {}
+    from workbench.protocol.witnessing import as_recorded  # the first screen does not owe it
+
+    return {
+        "graph_bytes": looked.agreement.bytes_in_force,
+        "witness": as_recorded(looked.agreement),
+    }
 
 
 def run_is_off(desk: Desk) -> str:
@@ -133,6 +157,8 @@ def run_is_off(desk: Desk) -> str:
         return "this prediction is spent: start over (a)"
     if not desk.figures:
         return "no bandwidth figure: say one (b) or probe this machine (p)"
+    if desk.said:
+        return f"{desk.said} waits for the decode graph (s: do without it)"
     if not desk.locked:
         return "no prediction is locked: say your number (n), enter locks it"
     return ""

@@ -1,17 +1,22 @@
 """What the screens' workers report. Workers touch no widget: they post these, and handlers own the state."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from workbench.accounting.count import Count
-from workbench.checkpoint.checkpoint import Checkpoint
-from workbench.errors import WorkbenchError
-from workbench.ledger.record import Record
-from workbench.power.choice import Choice
-from workbench.prediction.ceiling import BandwidthFigure
-from workbench.shelf.entries import Entry
+if TYPE_CHECKING:  # names only: the rooms load when their work begins
+    from workbench.accounting.count import Count
+    from workbench.checkpoint.checkpoint import Checkpoint
+    from workbench.errors import WorkbenchError
+    from workbench.ledger.record import Record
+    from workbench.power.choice import Choice
+    from workbench.prediction.ceiling import BandwidthFigure
+    from workbench.shelf.entries import Entry
+    from workbench.tui.seal import Looked
 
 
 class Found(Message):
@@ -34,6 +39,14 @@ class Counted(Message):
     ) -> None:
         super().__init__()
         self.path, self.checkpoint, self.count, self.problem = path, checkpoint, count, problem
+
+
+class Seen(Message):
+    """The decode graph of the checkpoint at `path` was looked at."""
+
+    def __init__(self, path: Path, looked: Looked) -> None:
+        super().__init__()
+        self.path, self.looked = path, looked
 
 
 class Busy(Message):

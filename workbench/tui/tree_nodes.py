@@ -1,22 +1,51 @@
 """The accounting's tree as the byte tree widget's plain nodes, made as they are opened."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from widgets.byte_tree import ByteNode
 from widgets.fact_list import Fact
-from workbench.accounting.count import Row
+from widgets.sizes import sized
+from workbench.accounting.count import Count, Row, SeedCount
 from workbench.accounting.roles import LETTERS, Role
-from workbench.accounting.rules import RULES
+from workbench.accounting.seedrow import seed_bytes
 from workbench.accounting.tree import Node, Order, build
+from workbench.tui.seal import Looked
+from workbench.witness.agreement import pattern_of
 
 LONG_CHAIN = 20_000
 """Modules of more tensors than this are not looked into for a lone child."""
+COLUMNS = ("seed", "graph")
+"""The accounts beside the count, as columns of the tree."""
 
 
-def roots(rows: Sequence[Row], name: str, step_bytes: int) -> list[ByteNode]:
-    """The tree over `rows`; `step_bytes` is what a step reads of the whole checkpoint."""
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """What the tree sets beside the count. `graph` has bytes per token by tensor, None while unwitnessed.
+
+    `step_bytes` is what a step reads of the whole checkpoint; `disputed` are the patterns (and names) of
+    tensors that count and graph read differently.
+    """
+
+    step_bytes: int
+    seed: SeedCount
+    graph: Mapping[str, int] | None = None
+    disputed: frozenset[str] = field(default_factory=frozenset)
+
+
+def accounts_of(count: Count, looked: Looked | None) -> Accounts:
+    """The seed rule's column, and the graph's once it was looked at."""
+    if looked is None or looked.reading is None:
+        return Accounts(count.weight_bytes, count.seed)
+    graph = {read.name: read.weight_bytes for read in looked.reading.reads}
+    disputed = frozenset(one.pattern for one in looked.agreement.disagreements)
+    return Accounts(count.weight_bytes, count.seed, graph, disputed)
+
+
+def roots(rows: Sequence[Row], name: str, accounts: Accounts) -> list[ByteNode]:
+    """The tree over `rows`, with the accounts' columns."""
     root = build(rows, name)
-    return [_node(root, step_bytes, root.name)] if rows else []
+    return [_node(root, accounts, root.name)] if rows else []
 
 
 def matching(rows: Sequence[Row], text: str) -> list[Row]:
@@ -30,13 +59,24 @@ def detail(node: ByteNode) -> list[Fact]:
     source = node.source
     if not isinstance(source, Node):
         return []
+    reads = Fact("a token reads", *_three(node), mark=node.note == DIFFERS)
     if source.row is not None:
-        return _tensor(source.row)
+        return [*_tensor(source.row), reads]
     roles = ", ".join(role.replace("_", " ") for role in source.roles)
-    return [Fact("module", source.path or source.name, f"{len(source.rows):,} tensors"), Fact("roles", roles)]
+    name = Fact("module", source.path or source.name, f"{len(source.rows):,} tensors")
+    return [name, reads, Fact("roles", roles)]
+
+
+def _three(node: ByteNode) -> tuple[str, str]:
+    """The count's figure, and the other two accounts' beside it."""
+    seed, graph = node.more
+    by_graph = "" if graph is None else f", graph {sized(graph)}"
+    return sized(node.token_bytes), f"by the count; seed rule {sized(seed or 0)}{by_graph}"
 
 
 def _tensor(row: Row) -> list[Fact]:
+    from workbench.accounting.rules import RULES  # loads with the first count, not with the first screen
+
     elements = 1
     for size in row.shape:
         elements *= size
@@ -53,25 +93,47 @@ def _tensor(row: Row) -> list[Fact]:
     ]
 
 
-def _node(node: Node, step_bytes: int, name: str) -> ByteNode:
+def _node(node: Node, accounts: Accounts, name: str) -> ByteNode:
     role = node.roles[0] if len(node.roles) == 1 else None
+    graph = accounts.graph
     return ByteNode(
         name=name,
         disk_bytes=node.disk_bytes,
         token_bytes=node.weight_bytes,
         share=node.share,
-        part=node.weight_bytes / step_bytes if step_bytes else 0.0,
+        part=node.weight_bytes / accounts.step_bytes if accounts.step_bytes else 0.0,
         letter=LETTERS.get(role, "") if role else "",
         kind=role.value if role in LETTERS else "",
-        note="row" if role is Role.EMBEDDING and node.lookup_bytes and not node.weight_bytes else "",
+        note=_note(node, role, accounts),
+        more=(
+            seed_bytes(node.rows, accounts.seed),
+            None if graph is None else sum(graph.get(row.name, 0) for row in node.rows),
+        ),
         source=node,
-        children=None if node.is_tensor else lambda by_size: _children(node, step_bytes, by_size),
+        children=None if node.is_tensor else lambda by_size: _children(node, accounts, by_size),
     )
 
 
-def _children(node: Node, step_bytes: int, by_size: bool) -> list[ByteNode]:
+DIFFERS = "≠ graph"
+
+
+def _note(node: Node, role: Role | None, accounts: Accounts) -> str:
+    if accounts.disputed and any(_is_disputed(row, accounts) for row in node.rows):
+        return DIFFERS
+    looked_up = role is Role.EMBEDDING and node.lookup_bytes and not node.weight_bytes
+    return "row" if looked_up else ""
+
+
+def _is_disputed(row: Row, accounts: Accounts) -> bool:
+    graph_bytes = (accounts.graph or {}).get(row.name)
+    if graph_bytes is None or abs(graph_bytes - row.weight_bytes) <= 1:
+        return False
+    return row.name in accounts.disputed or pattern_of(row.name) in accounts.disputed
+
+
+def _children(node: Node, accounts: Accounts, by_size: bool) -> list[ByteNode]:
     order = Order.LARGEST if by_size else Order.MODEL
-    return [_node(child, step_bytes, name) for child, name in map(_through, node.children(order))]
+    return [_node(child, accounts, name) for child, name in map(_through, node.children(order))]
 
 
 def _through(node: Node) -> tuple[Node, str]:

@@ -25,7 +25,7 @@ def facts(desk: Desk) -> list[Fact]:
     if desk.weight_bytes is None and count.refusal is not None:
         lines.append(Fact("a token reads", "no honest figure", count.refusal.message, mark=True))
     else:
-        rule = "" if desk.rule == "count" else f"by the rule {desk.rule}, on purpose"
+        rule = _in_force(desk)
         lines.append(Fact("a token reads", sized(desk.weight_bytes or 0), rule, mark=bool(rule)))
     seed = count.seed.weight_bytes
     note = "the same" if seed == count.weight_bytes else "differs from the count"
@@ -42,6 +42,15 @@ def facts(desk: Desk) -> list[Fact]:
     lines += [Fact("warning", "", finding.message, mark=True) for finding in checkpoint.findings]
     lines += [Fact("warning", "", finding.message, mark=True) for finding in count.findings]
     return lines
+
+
+def _in_force(desk: Desk) -> str:
+    """Which account the ceiling uses, where it is not the count's."""
+    if desk.rule != "count":
+        return f"by the rule {desk.rule}, on purpose"
+    if desk.plan is not None and desk.plan.in_force == "graph":
+        return f"by the decode graph; the count says {sized(desk.plan.count.weight_bytes)}"
+    return ""
 
 
 def ceilings(desk: Desk) -> tuple[Ceiling, ...]:

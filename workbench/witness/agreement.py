@@ -132,10 +132,14 @@ def disagreements(count: Count, seen: GraphReading) -> tuple[Disagreement, ...]:
     found: dict[tuple[str, str, str], list[tuple[Row, TensorRead]]] = {}
     for row, read in pairs:
         if abs(read.weight_bytes - row.weight_bytes) > 1:
-            pattern = re.sub(r"(?<=\.)\d+(?=\.)", "*", row.name)
-            found.setdefault((pattern, row.rule, read.kind), []).append((row, read))
+            found.setdefault((pattern_of(row.name), row.rule, read.kind), []).append((row, read))
     listed = [_disagreement(key, members) for key, members in found.items()]
     return tuple(sorted(listed, key=lambda one: -abs(one.difference_bytes)))
+
+
+def pattern_of(name: str) -> str:
+    """A tensor's name with `*` for its numbers: `layers.*.mlp.up.weight`."""
+    return re.sub(r"(?<=\.)\d+(?=\.)", "*", name)
 
 
 def _disagreement(key: tuple[str, str, str], members: Sequence[tuple[Row, TensorRead]]) -> Disagreement:

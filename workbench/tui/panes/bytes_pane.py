@@ -14,7 +14,8 @@ from widgets.line_list import LineList
 from widgets.visible import visible
 from workbench.accounting.count import Count
 from workbench.tui.desk import Desk
-from workbench.tui.tree_nodes import detail, matching, roots
+from workbench.tui.seal import Looked
+from workbench.tui.tree_nodes import COLUMNS, accounts_of, detail, matching, roots
 
 
 class BytesPane(Vertical):
@@ -43,24 +44,26 @@ class BytesPane(Vertical):
         self.byte_tree.empty_text = "choose a checkpoint: 1, then enter"
         self.query_one("#tensor-filter").display = False
         self._count: Count | None = None
+        self._looked: Looked | None = None
         self._checkpoint_name = self._shown = ""
 
     def paint(self, desk: Desk, before: Desk | None) -> None:
         """Show the tree of this desk's count; a count that is there already is not built again."""
+        same_count = before is not None and desk.count is before.count
         if (
             before is not None
-            and desk.count is before.count
-            and desk.busy == before.busy
+            and same_count
+            and (desk.busy, desk.looked) == (before.busy, before.looked)
             and desk.problem is before.problem
         ):
             return
-        self._count, self._checkpoint_name = desk.count, desk.name
+        self._count, self._checkpoint_name, self._looked = desk.count, desk.name, desk.looked
         if desk.count is None:
             words = (
                 desk.problem.message if desk.problem else desk.busy or "choose a checkpoint: 1, then enter"
             )
             self.byte_tree.empty_text = visible(words, 400)
-        self._show()
+        self._show(keep=same_count and desk.count is not None)
         name = visible(desk.name.rsplit("/", 1)[-1], 60)
         self.border_title = f"2 bytes: {name}".replace("[", r"\[") if desk.name else "2 bytes"
 
@@ -70,7 +73,7 @@ class BytesPane(Vertical):
         box.display = True
         box.focus()
 
-    def _show(self) -> None:
+    def _show(self, *, keep: bool = False) -> None:
         count = self._count
         if count is None:
             self.byte_tree.show([])
@@ -78,7 +81,10 @@ class BytesPane(Vertical):
             return
         text = self.query_one("#tensor-filter", Input).value
         rows = matching(count.rows, text) if text.strip() else count.rows
-        self.byte_tree.show(roots(rows, self._checkpoint_name, count.weight_bytes))
+        found = roots(rows, self._checkpoint_name, accounts_of(count, self._looked))
+        self.byte_tree.show(found, extra_columns=COLUMNS, keep=keep)
+        if keep:
+            self._detail(self.byte_tree.cursor)
         of = f"{len(rows):,} of {len(count.rows):,}" if len(rows) != len(count.rows) else f"{len(rows):,}"
         self._shown = f"{of} tensors"
         self._subtitle()

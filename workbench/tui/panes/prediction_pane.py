@@ -18,6 +18,7 @@ from workbench.prediction.figures import parse_figure
 from workbench.prediction.parse import parse_predictions
 from workbench.tui.desk import Desk, run_is_off
 from workbench.tui.panes import say
+from workbench.tui.seal import seal_words, state_of
 from workbench.tui.words import (
     ceiling_facts,
     facts,
@@ -57,6 +58,7 @@ class PredictionPane(VerticalScroll):
         yield PredictionInput(_check_number, placeholder="e.g. 143", hint=NUMBER_HINT, id="number")
         yield FactList(id="ceilings")
         yield Static(id="run-state", markup=False)
+        yield Static(id="seal", markup=False)
         yield FactList(id="facts")
 
     def on_mount(self) -> None:
@@ -86,10 +88,19 @@ class PredictionPane(VerticalScroll):
         state.set_class(not off, "-on")
         ready = "running: s stops it" if desk.running else "r runs: load, warm up, measure, record"
         say(state, f"run is off: {off}" if off else ready)
+        self._paint_seal(desk)
         if record is not None and (before is None or before.record is not record):
             self._paint_verdict(record, desk)
 
+    def _paint_seal(self, desk: Desk) -> None:
+        seal = self.query_one("#seal", Static)
+        seal.display = desk.count is not None
+        seal.set_classes(f"-{state_of(desk.looked)}")
+        say(seal, seal_words(desk.looked, desk.rule))
+
     def _paint_number(self, number: PredictionInput, desk: Desk, before: Desk | None) -> None:
+        if desk.said and (before is None or desk.said != before.said):
+            number.show_words(f"{desk.said} is locked once the decode graph has been read")
         if desk.run is None or not desk.run.locked:
             if before is not None and before.locked:
                 number.reset()

@@ -1,6 +1,7 @@
 """The main screen: five panes around one Desk. Handlers own the state, an interval paints it.
 
 Widgets know no rooms, workers know no widgets: here they meet. The protocol itself is `protocol.steps`.
+Screens that open rarely are imported when they open: the first one owes them nothing.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ from workbench.tui import messages, threads
 from workbench.tui.bindings import bindings, hints
 from workbench.tui.conductor import Conductor, Make, protocol_measurement
 from workbench.tui.desk import Desk, cannot_run, plan_of, run_is_off, step_states
+from workbench.tui.graph_look import GraphLook
 from workbench.tui.hinting import PANES, hint_ids, off_ids, tabs
 from workbench.tui.options import Options
 from workbench.tui.panes.bytes_pane import BytesPane
@@ -35,8 +37,7 @@ from workbench.tui.panes.models_pane import ModelsPane
 from workbench.tui.panes.power_pane import PowerPane
 from workbench.tui.panes.prediction_pane import PredictionPane
 from workbench.tui.panes.run_pane import RunPane
-from workbench.tui.screens.card import CardScreen, copy_record
-from workbench.tui.screens.ledger import LedgerScreen
+from workbench.tui.seal import given_up
 from workbench.tui.words import figure_text
 
 
@@ -50,6 +51,7 @@ class MainScreen(Screen[None]):
         self.options = options
         self.desk = Desk(figures=options.figures, rule=options.rule)
         self.conductor = Conductor(self.post_message, options, make)
+        self.graph_look = GraphLook(self.post_message)
         self._painted: Desk | None = None
         self._offered: tuple[BandwidthFigure, ...] = ()
 
@@ -114,6 +116,7 @@ class MainScreen(Screen[None]):
         if self.desk.running:
             self.refuse("a run is going: s stops it")
             return
+        self.graph_look.give_up()
         await self.conductor.close()
         entry = event.entry
         self.desk = Desk(figures=self.desk.figures, rule=self.desk.rule, show_text=self.desk.show_text)
@@ -142,8 +145,24 @@ class MainScreen(Screen[None]):
         self.change(busy="", checkpoint=event.checkpoint, count=event.count, problem=event.problem)
         if event.problem is not None:
             self.refuse(f"{event.problem.message} {event.problem.hint}")
-        else:
+        elif event.checkpoint is not None and event.count is not None:
             self._plan()
+            self.graph_look.begin(event.path, event.checkpoint, event.count)
+
+    @on(messages.Seen)
+    def _seen(self, event: messages.Seen) -> None:
+        """The graph has spoken: the plan takes its word, and then a number that waited for it."""
+        if event.path != self.desk.path or not self.desk.looking:
+            return
+        said = self.desk.said
+        self.change(looked=event.looked, said="")
+        from workbench.tui.screens.witness import WitnessScreen
+
+        if isinstance(self.app.screen, WitnessScreen):
+            self.app.screen.show(event.looked)
+        self._plan()
+        if said:
+            self._lock(said)
 
     # --- the protocol ---
 
@@ -194,14 +213,20 @@ class MainScreen(Screen[None]):
             self.query_one("#figure", PredictionInput).focus()
             self.refuse("say the memory bandwidth first, or probe it: esc, then p")
         else:
-            try:
-                self.conductor.lock([(said.name, said.tps) for said in parse_predictions(event.text)])
-            except WorkbenchError as error:
-                self.refuse(f"{error.message} {error.hint}")
-                return
-            self.change(run=self.conductor.run)
             self.set_focus(self.query_one("#prediction"))
-            self.run_worker(self.conductor.prepare(), group="prepare", exit_on_error=False)
+            if self.desk.looking:
+                self.change(said=event.text)
+            else:
+                self._lock(event.text)
+
+    def _lock(self, text: str) -> None:
+        try:
+            self.conductor.lock([(said.name, said.tps) for said in parse_predictions(text)])
+        except WorkbenchError as error:
+            self.refuse(f"{error.message} {error.hint}")
+            return
+        self.change(run=self.conductor.run)
+        self.run_worker(self.conductor.prepare(), group="prepare", exit_on_error=False)
 
     @on(messages.RunEnded)
     def _ended(self, event: messages.RunEnded) -> None:
@@ -238,6 +263,7 @@ class MainScreen(Screen[None]):
 
     async def shut_down(self) -> None:
         """Leave no process and no lock without its record behind."""
+        await self.graph_look.stop()
         await self.conductor.close()
 
     # --- the keys, see `actions` ---
@@ -294,15 +320,26 @@ class MainScreen(Screen[None]):
         self.run_worker(self.conductor.measure(), group="run", exit_on_error=False)
 
     async def action_stop(self) -> None:
-        """End the run, keep its record."""
-        if self.desk.running:
+        """End the run, keep its record; before a run, do without the decode graph."""
+        desk = self.desk
+        if desk.running:
             self.run_worker(self.conductor.stop(), group="stop", exclusive=True, exit_on_error=False)
+        elif desk.looking and desk.count is not None and desk.path is not None:
+            await self.graph_look.stop()
+            self.post_message(messages.Seen(desk.path, given_up(desk.count)))
 
     def action_text(self) -> None:
         """Generated text on or off; a run that has begun keeps what it was asked for."""
         self.change(show_text=not self.desk.show_text)
         if self.desk.plan is not None and not self.desk.running and self.desk.record is None:
             self._plan()
+
+    def action_witness(self) -> None:
+        """Count against graph."""
+        if self.desk.count is not None:
+            from workbench.tui.screens.witness import WitnessScreen
+
+            self.app.push_screen(WitnessScreen(self.desk.name, self.desk.count, self.desk.looked))
 
     async def action_again(self) -> None:
         """A new prediction for the same checkpoint."""
@@ -316,6 +353,8 @@ class MainScreen(Screen[None]):
     def action_card(self) -> None:
         """The last record as a card."""
         if self.desk.record is not None:
+            from workbench.tui.screens.card import CardScreen
+
             self.app.push_screen(CardScreen(self.desk.record, options=self.options))
 
     def action_everybody(self) -> None:
@@ -340,6 +379,8 @@ class MainScreen(Screen[None]):
     def action_copy(self) -> None:
         """The last record's line to the clipboard."""
         if self.desk.record is not None:
+            from workbench.tui.screens.card import copy_record
+
             copy_record(self, self.desk.record)
 
     def action_ledger(self) -> None:
@@ -347,4 +388,6 @@ class MainScreen(Screen[None]):
         from workbench.tui.hidden import hidden_on
 
         hidden = hidden_on(self.desk)
+        from workbench.tui.screens.ledger import LedgerScreen
+
         self.app.push_screen(LedgerScreen(self.options, hidden))
