@@ -82,9 +82,9 @@ class Count:
     `findings` are the count's own warnings. A `refusal` means that no honest figure exists (experts without a
     valid k/E, say): the rows are for looking at, and nothing may be predicted from `weight_bytes`.
     With overrides, `overrides` lists them as applied and `weight_bytes_without_overrides` is what the rules
-    alone say (equal to `weight_bytes` without any). `alike` has the rows in groups, quick to look through where
-    there are a hundred thousand; `stored_by_share` the bytes on disk by role and share; `context` what a step
-    reads besides the weights once there is a context. All figures are bytes.
+    alone say (equal to `weight_bytes` without any). `alike` has the rows in groups, quick to look through
+    where there are a hundred thousand; `stored_by_share` the bytes on disk by role and share; `context` what
+    a step reads besides the weights once there is a context. All figures are bytes.
     """
 
     runtime: str

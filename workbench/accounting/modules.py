@@ -3,6 +3,8 @@
 The last resort of the rules: structure and configuration are asked first where they can answer.
 """
 
+from functools import lru_cache
+
 from workbench.accounting.names import Path, words_of
 from workbench.accounting.roles import Role
 
@@ -74,19 +76,31 @@ FEED_FORWARD_WORDS = frozenset(
 
 def modality(path: Path) -> Role | None:
     """Vision, audio or projector if a whole segment says so; the outermost one that does decides."""
-    for words in path.words:
-        if words & PROJECTOR_WORDS or any(together <= words for together in PROJECTOR_SETS):
-            return Role.PROJECTOR
-        if words & AUDIO_WORDS:
-            return Role.AUDIO
-        if words & VISION_WORDS:
-            return Role.VISION
+    for segment in path.segments:
+        role = _modality_of(segment)
+        if role is not None:
+            return role
     return GGUF_TOWERS.get(path.segments[0]) if len(path.segments) > 1 else None
+
+
+@lru_cache(maxsize=8192)
+def _modality_of(segment: str) -> Role | None:
+    words = words_of(segment)
+    if words & PROJECTOR_WORDS or any(together <= words for together in PROJECTOR_SETS):
+        return Role.PROJECTOR
+    if words & AUDIO_WORDS:
+        return Role.AUDIO
+    return Role.VISION if words & VISION_WORDS else None
 
 
 def is_draft(path: Path) -> bool:
     """Whether a segment names a multi-token prediction or draft module."""
-    return any(words & DRAFT_WORDS for words in path.words) or not DRAFT_MODULES.isdisjoint(path.segments)
+    return any(map(_is_draft, path.segments))
+
+
+@lru_cache(maxsize=8192)
+def _is_draft(segment: str) -> bool:
+    return segment in DRAFT_MODULES or bool(words_of(segment) & DRAFT_WORDS)
 
 
 def is_attention(block: str, siblings: frozenset[str]) -> bool:

@@ -5,7 +5,7 @@ A name is untrusted text; nothing here raises. No rule lives here, only how to r
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 PARAMETERS = frozenset(
     {
@@ -26,6 +26,7 @@ def folded(name: str) -> str:
     return _INDICES.sub(".#", name)
 
 
+@lru_cache(maxsize=8192)
 def words_of(segment: str) -> frozenset[str]:
     """A segment's words in lower case: `mtp_layers` is {mtp, layers}, `norm_1` is {norm}."""
     return frozenset(word.rstrip("0123456789") for word in segment.lower().split("_")) - {""}
@@ -81,11 +82,6 @@ class Path:
     def last(self) -> str:
         """The module's last segment that is not an index."""
         return next((segment for segment in reversed(self.module) if not is_index(segment)), "")
-
-    @cached_property
-    def words(self) -> tuple[frozenset[str], ...]:
-        """Each segment's words: `shared_experts` is {shared, experts}."""
-        return tuple(map(words_of, self.segments))
 
     @cached_property
     def inner_words(self) -> frozenset[str]:
