@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Where = Literal["everywhere", "main", "ledger", "card", "difference", "fit", "people", "round", "compare", "replay"]
+Where = Literal["everywhere", "main", "ledger", "witness", "card", "difference", "fit", "people", "round", "compare", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,15 @@ ACTIONS: tuple[Action, ...] = (
         "Load, warm up, measure, record",
         twin="measure CHECKPOINT --predict N",
     ),
-    Action("stop", ("s",), "stop", "Stop the run and keep a cancelled record"),
+    Action("stop", ("s",), "stop", "Stop the run and keep a cancelled record; before: do without the graph"),
     Action("text", ("t",), "text", "Show the generated text during runs"),
+    Action(
+        "witness",
+        ("w",),
+        "witness",
+        "Show what the decode graph says of the count",
+        twin="audit CHECKPOINT --witness",
+    ),
     Action("again", ("a",), "again", "Start over with this checkpoint: a new prediction, a new run"),
     Action("card", ("c",), "card", "Show the last record as a card", twin="ledger --record ID"),
     Action("copy", ("y",), "copy", "Copy the record's line (your terminal must allow it)"),
@@ -111,6 +118,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("read_again", ("r",), "read again", "Read the file again", "ledger"),
     Action("leave_ledger", ("escape",), "back", "Back to the main screen", "ledger"),
+    Action("leave_witness", ("escape",), "back", "Back to the main screen", "witness"),
     Action("report", ("r",), "report", "Show the record as a report, or as a card", "card", twin="ledger report ID"),
     Action("rank_record", ("e",), "ranking", "Rank everybody's predictions", "card"),
     Action(

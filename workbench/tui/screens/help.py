@@ -14,6 +14,7 @@ from workbench.tui.actions import ACTIONS, Action, Where
 TITLES: dict[Where, str] = {
     "main": "The protocol: stamp, count, predict, warm up, measure, record",
     "ledger": "In the ledger",
+    "witness": "At the graph witness",
     "card": "On a record's card",
     "difference": "Two records side by side",
     "fit": "In the fit",
