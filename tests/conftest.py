@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from tests.tiny import tiny_checkpoints
+
 os.environ.update({"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"})
 
 
@@ -15,3 +17,9 @@ def home(tmp_path, monkeypatch):
     monkeypatch.delenv("WORKBENCH_LEDGER", raising=False)
     monkeypatch.delenv("SSH_CONNECTION", raising=False)
     return tmp_path / "workbench-home"
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    """{name: path} of the tiny synthetic checkpoints, built once for all tests."""
+    return tiny_checkpoints(tmp_path_factory.mktemp("tiny"))

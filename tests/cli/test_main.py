@@ -1,35 +1,90 @@
 """The front door: commands, errors in one form, exit codes."""
 
+import importlib
 import json
+
+import pytest
 
 from workbench import __version__
 from workbench.cli import main
+from workbench.cli.main import COMMANDS
 from workbench.escape import visible
 
+CALLABLE = [name for name in COMMANDS if name != "replay"] + ["screens"]
 
-def test_help_lists_every_command(capsys):
-    assert main(["--help"]) == 0
+
+def test_help_lists_every_command(run):
+    for words in (["--help"], ["-h"], ["help"]):
+        said = run(*words)
+        assert (said.code, said.err) == (0, "")
+        assert all(f"  {name} " in said.out for name in COMMANDS)
+
+
+def test_version_names_the_distribution(run):
+    assert run("--version").out == f"decode-workbench {__version__}\n"
+
+
+@pytest.mark.parametrize("name", CALLABLE)
+def test_every_command_explains_itself(name, capsys):
+    module = importlib.import_module(f"workbench.cli.{name}")
+    with pytest.raises(SystemExit) as ended:
+        main(["--theme", "dark", "--help"] if name == "screens" else [name, "--help"])
     shown = capsys.readouterr().out
-    assert all(f"  {name}" in shown for name in ("demo", "measure", "bytes", "ledger"))
+    assert ended.value.code == 0
+    assert module.__doc__.splitlines()[0] in shown
+    assert "--json" in shown
+    assert max(len(line) for line in shown.splitlines()) <= 110
 
 
-def test_version_names_the_distribution(capsys):
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"decode-workbench {__version__}\n"
+@pytest.mark.parametrize("name", [name for name in CALLABLE if name not in {"screens"}])
+def test_an_option_that_there_is_not_is_a_usage_error_in_words_and_in_json(run, name):
+    said = run(name, "--no-such-option")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("workbench: ")
+    assert f"`workbench {name} --help` explains it." in said.err
+    said = run(name, "--no-such-option", "--json")
+    assert (said.code, said.err) == (2, "")
+    assert set(said.json["error"]) == {"code", "message", "hint"}
+    assert said.json["error"]["code"] == "usage"
 
 
-def test_a_mistyped_command_is_answered_with_the_near_one(capsys):
-    assert main(["mesure"]) == 2
-    spoken = capsys.readouterr()
-    assert spoken.out == ""
-    assert "Did you mean `workbench measure`?" in spoken.err
+def test_a_mistyped_command_is_answered_with_the_near_one(run):
+    said = run("mesure")
+    assert (said.code, said.out) == (2, "")
+    assert "Did you mean `workbench measure`?" in said.err
+    assert "`workbench --help` lists the commands." in run("xyzzy").err
 
 
-def test_with_json_an_error_is_an_object_on_stdout(capsys):
-    assert main(["bytes", "--json"]) == 2
-    spoken = capsys.readouterr()
-    assert set(json.loads(spoken.out)["error"]) == {"code", "message", "hint"}
-    assert spoken.err == ""
+def test_an_option_is_never_guessed_from_its_beginning(run):
+    assert run("models", "--js").code == 2
+
+
+def test_what_the_system_refuses_is_said_in_words(run, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device", "/somewhere/full")
+
+    monkeypatch.setattr("workbench.shelf.entries.scan", refuse)
+    said = run("models")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == "workbench: /somewhere/full: No space left on device\n"
+    assert run("models", "--json").json["error"]["code"] == "system"
+
+
+def test_an_interrupt_before_anything_runs_is_130(run, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workbench.shelf.entries.scan", interrupt)
+    assert run("models").code == 130
+
+
+def test_settings_that_are_no_toml_are_said_with_the_file(run, home):
+    home.mkdir()
+    (home / "settings.toml").write_text("models = [")
+    said = run("models")
+    assert said.code == 2
+    assert "settings.toml" in said.err
+    assert json.loads(run("models", "--json").out)["error"]["code"] == "usage"
 
 
 def test_hostile_names_are_shown_as_escapes():

@@ -40,16 +40,19 @@ def find(text: str, named_dirs: Sequence[Path]) -> Path:
 
 
 def is_countable(checkpoint: Checkpoint, count: Count) -> bool:
-    """Whether an honest figure exists: every shard is there, and the count does not refuse."""
-    whole = checkpoint.state not in (State.INCOMPLETE, State.UNREADABLE)
-    return whole and (count.refusal is None or any(one.tensors for one in count.overrides))
+    """Whether an honest figure exists: every shard is there, and the count does not refuse.
+
+    A refusal stays in an overridden count: whoever named its tensors with a reason answers for them.
+    """
+    is_answered = any(override.tensors for override in count.overrides)
+    return _is_whole(checkpoint) and (count.refusal is None or is_answered)
 
 
 def require_countable(checkpoint: Checkpoint, count: Count) -> None:
-    """Raise CheckpointError where no honest figure exists: shards are missing, or the count refuses."""
+    """Raise CheckpointError where no honest figure exists, with the graver reason."""
     if is_countable(checkpoint, count):
         return
-    if count.refusal is None:
+    if not _is_whole(checkpoint) or count.refusal is None:
         raise CheckpointError(
             f"{visible(checkpoint.name)} is {checkpoint.state}: {checkpoint.reason}",
             "Complete or replace it; nothing may be predicted from part of a checkpoint.",
@@ -60,6 +63,10 @@ def require_countable(checkpoint: Checkpoint, count: Count) -> None:
         "`workbench audit` lists its tensors; --overrides FILE corrects them.",
         code=count.refusal.code,
     )
+
+
+def _is_whole(checkpoint: Checkpoint) -> bool:
+    return checkpoint.state not in (State.INCOMPLETE, State.UNREADABLE)
 
 
 def warn(checkpoint: Checkpoint, count: Count) -> None:

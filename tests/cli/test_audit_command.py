@@ -1,0 +1,103 @@
+"""`audit`: every tensor under its rule, the witness beside the count, contexts, proof by damage."""
+
+import pytest
+
+from tests.checkpoints import invent
+
+WITNESS_GROUP = {"bytes_per_token", "status", "reason", "at_context", "mlx_lm", "differs"}
+
+
+def test_words_put_every_tensor_under_the_rule_that_decided_it(run, published):
+    said = run("audit", published("mlx-Qwen3.5-35B-A3B-4bit"), "--bandwidth", "819")
+    assert (said.code, said.err) == (0, "")
+    assert "expert: A routed expert: k of E are read per token. [routed-expert]" in said.out
+    line = next(line for line in said.out.splitlines() if "layers.#.mlp.switch_mlp.up_proj" in line)
+    assert line.split() == [
+        *("language_model.model.layers.#.mlp.switch_mlp.up_proj", "120", "U32", "1/32"),
+        *("6.040", "GB", "0.189", "GB"),
+    ]
+    contexts = [
+        line.split()[0] for line in said.out.splitlines() if line.strip().startswith(("0 ", "131,072"))
+    ]
+    assert contexts == ["0", "131,072"]
+    assert "verify 4 drafted at 70%" in said.out
+    assert "graph witness" not in said.out
+    assert max(map(len, said.out.splitlines())) <= 120
+
+
+def test_every_tensor_by_name_is_one_row_each(run, shelf):
+    folded = run("audit", "synthetic/tiny-mixture").out.splitlines()
+    every = run("audit", "synthetic/tiny-mixture", "--tensors").out.splitlines()
+    assert any("layers.0.linear_attn.in_proj_qkv.weight" in line for line in every)
+    assert len(every) > 2 * len(folded) - 60
+
+
+def test_json_has_every_tensor_and_no_witness_unasked(run, shelf):
+    found = run("audit", "synthetic/tiny-mixture", "--bandwidth", "25", "--json").json
+    assert found["schema_version"] == 1
+    assert sum(tensor["weight_bytes"] for tensor in found["tensors"]) == found["weight_bytes_per_token"]
+    assert sum(tensor["bytes"] for tensor in found["tensors"]) == 1_553_904
+    assert found["witness_bytes_per_token"] is None
+    assert (found["witness"]["status"], found["witness_at_contexts"]) == ("not asked", [])
+    assert [one["tokens"] for one in found["context"]] == [0, 4096, 32768, 131072]
+    assert found["context"][0]["ceiling_tps"] > found["context"][3]["ceiling_tps"]
+    assert [one["name"] for one in found["what_if"]][:2] == ["batch 1", "batch 4"]
+    assert found["proof"] is None
+
+
+def test_the_seed_rule_and_its_difference_stand_by_role(run, tmp_path):
+    tensors = {
+        "model.embed_tokens.weight": ("BF16", [128, 64]),
+        "model.layers.0.mlp.up_proj.weight": ("BF16", [64, 64]),
+        "visual.patch.weight": ("BF16", [64, 64]),
+        "multi_modal_projector.linear.weight": ("BF16", [64, 64]),
+    }
+    config = {"model_type": "llama", "num_hidden_layers": 1, "tie_word_embeddings": True, "vocab_size": 128}
+    path = invent(tmp_path / "seen", tensors, config)
+    said = run("audit", path)
+    assert "the seed rule reads +8,192 bytes of projector" in said.out
+    assert run("audit", path, "--json").json["seed_rule_differs"]["projector"]["bytes"] == 8192
+
+
+def test_the_witness_agrees_with_what_the_rules_alone_say(run, shelf, tmp_path):
+    contexts = ("--at-context", 64, "--at-context", 300)
+    found = run("audit", "synthetic/tiny-mixture", "--witness", *contexts, "--json").json
+    assert found["witness_bytes_per_token"] == 607_856
+    assert set(found["witness"]) == WITNESS_GROUP
+    assert [one["at_context"] for one in found["witness_at_contexts"]] == [64, 300]
+    assert found["witness"]["status"] == "agrees"
+    # From the cache, in words; an override is a person's word, and the graph is not held against it.
+    file = tmp_path / "overrides.toml"
+    file.write_text('[[override]]\ntensors = "*lm_head*"\nshare = 0\nreason = "a test"\n')
+    said = run("audit", "synthetic/tiny-mixture", "--at-context", 64, "--overrides", file)
+    assert "graph witness: agrees\n  at a context of 64 tokens, mlx-lm " in said.out
+    assert "graph 607,856, count 607,856 bytes" in said.out
+    assert "override of *lm_head*: 1 tensors; a test" in said.out
+    rules = said.out.split("a token reads\n")[1].splitlines()
+    assert [rule.split()[0] for rule in rules[:3]] == ["*", "graph", "seed"]
+
+
+def test_what_cannot_be_witnessed_says_why(run, published):
+    found = run("audit", published("gguf-Bonsai-8B-Q1_0"), "--witness", "--json").json
+    assert found["witness_bytes_per_token"] is None
+    assert found["witness"]["status"] == "not witnessed"
+    assert "GGUF" in found["witness"]["reason"]
+    said = run("audit", published("gguf-Bonsai-8B-Q1_0"), "--witness")
+    assert said.code == 0
+    assert "graph witness: not witnessed: mlx-lm loads no GGUF files" in said.out
+
+
+def test_proof_by_damage_shows_which_parts_move_a_logit(run, shelf):
+    found = run("audit", "synthetic/tiny-mixture", "--prove", "--json").json
+    moved = {(one["label"], one["part"]): one["moved"] for one in found["proof"]}
+    assert moved["vision", "not loaded"] is False
+    assert moved["expert", "other experts"] is False
+    assert moved["expert", "chosen experts"] is True
+    assert all(one["moved"] == one["expected"] for one in found["proof"])
+
+
+@pytest.mark.parametrize("context", [0, -5])
+def test_a_context_is_at_least_one_token(run, shelf, context):
+    said = run("audit", "synthetic/tiny-1", f"--at-context={context}")
+    assert said.code == 2
+    assert "1 or more" in said.err
