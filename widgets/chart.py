@@ -162,7 +162,7 @@ def placed_words(
 
 
 def _left(chart: Chart, y: int, rows: int, margin: int) -> Row:
-    value = {0: chart.y_max, rows // 2: chart.y_max * (1 - (rows // 2) / rows)}.get(y)
+    value = {0: chart.y_max, rows // 2: chart.y_max / 2}.get(y)
     text = "" if value is None else axis_text(value)
     return [(f"{text:>{margin - 1}}{'┤' if text else '│'}", "axis")]
 

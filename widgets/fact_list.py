@@ -44,9 +44,13 @@ class FactList(Widget):
     }
     """
 
-    def __init__(self, facts: Sequence[Fact] = (), *, id: str | None = None) -> None:
+    def __init__(
+        self, facts: Sequence[Fact] = (), *, label_cells: int = LABEL_CELLS, id: str | None = None
+    ) -> None:
+        """`label_cells` is the width of the labels' column."""
         super().__init__(id=id)
         self._facts = tuple(facts)
+        self._label_cells = label_cells
         self._wrapped: tuple[int, list[list[tuple[str, str]]]] = (-1, [])
 
     @property
@@ -88,18 +92,19 @@ class FactList(Widget):
 
     def _lines(self, width: int) -> list[list[tuple[str, str]]]:
         if self._wrapped[0] != width:
-            lines = [line for fact in self._facts for line in wrapped(fact, width)] if width > 0 else []
+            facts = self._facts if width > 0 else ()
+            lines = [line for fact in facts for line in wrapped(fact, width, self._label_cells)]
             self._wrapped = (width, lines)
         return self._wrapped[1]
 
 
-def wrapped(fact: Fact, width: int) -> list[list[tuple[str, str]]]:
-    """A fact's lines as (text, part) pieces, at most `width` cells each."""
+def wrapped(fact: Fact, width: int, column: int = LABEL_CELLS) -> list[list[tuple[str, str]]]:
+    """A fact's lines as (text, part) pieces, at most `width` cells each; labels take `column` cells."""
     label = visible(fact.label, 40) if fact.label else ""
     if fact.mark:
         label = f"! {label}"
     is_narrow = width < NARROW_CELLS
-    label_cells = min(cell_len(label) + 1 if is_narrow else LABEL_CELLS, width // 2) if label else 0
+    label_cells = min(cell_len(label) + 1 if is_narrow else column, width // 2) if label else 0
     indent = min(2, width - 1) if is_narrow else label_cells
     line: list[tuple[str, str]] = [(fit(label, label_cells - 1) + " ", "label")] if label_cells else []
     lines, used = [line], label_cells

@@ -16,7 +16,7 @@ from widgets.visible import visible
 class Column:
     """One column: its title, its width in cells, its side, and how soon it goes when room is short.
 
-    The column with `stretch` takes what is left. `rank` 0 always stays; higher ranks go first.
+    Columns with `stretch` share what is left. `rank` 0 always stays; higher ranks go first.
     """
 
     title: str
@@ -92,11 +92,10 @@ class LedgerTable(LineList):
 
         while needed() > width and any(column.rank for _, column in kept):
             kept.remove(max(kept, key=lambda entry: entry[1].rank))
-        spare = width - needed()
-        return [
-            (position, column, column.width + 1 + (spare if column.stretch else 0))
-            for position, column in kept
-        ]
+        stretching = [position for position, column in kept if column.stretch]
+        spare, rest = divmod(max(0, width - needed()), len(stretching) or 1)
+        more = {position: spare + (0 if i else rest) for i, position in enumerate(stretching)}
+        return [(position, column, column.width + 1 + more.get(position, 0)) for position, column in kept]
 
 
 def _aligned(column: Column, text: str, cells: int) -> str:

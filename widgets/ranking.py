@@ -8,7 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from widgets.line_list import LineList, Piece, fit, fit_right
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from widgets.line_list import Piece, fit, fit_right
 from widgets.visible import visible
 
 WIDEST_FACTOR = 10.0
@@ -26,79 +31,73 @@ class Ranked:
     ratio: float
 
 
-class Ranking(LineList):
-    """Rows of `Ranked`, best first; every first place has a star."""
+class Ranking(Widget):
+    """Rows of `Ranked`, best first, as tall as they need; every first place has a star.
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"ranking--first", "ranking--line", "ranking--truth"}
+    Rows stand apart where the container has room for that.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"ranking--{part}" for part in ("header", "first", "line", "truth")
+    }
     DEFAULT_CSS = """
     Ranking {
+        height: auto;
+        &> .ranking--header { color: $text-muted; }
         &> .ranking--first { color: $text-success; text-style: bold; }
         &> .ranking--line { color: $text-muted; }
         &> .ranking--truth { color: $text-accent; text-style: bold; }
     }
     """
 
-    def __init__(self, titles: tuple[str, str, str], *, id: str | None = None) -> None:
+    def __init__(
+        self, titles: tuple[str, str, str], ranked: Sequence[Ranked] = (), *, id: str | None = None
+    ) -> None:
         """`titles` stand over names, figures and errors."""
         super().__init__(id=id)
         self._titles = titles
-        self._ranked: tuple[Ranked, ...] = ()
-
-    def show(self, ranked: Sequence[Ranked]) -> None:
-        """Show these rows."""
         self._ranked = tuple(ranked)
-        self.lines_changed(0)
+        self._pitch = 1
 
-    @property
-    def line_count(self) -> int:
-        """Rows."""
-        return len(self._ranked)
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """One row for each, or two."""
+        self._pitch = 2 if 2 * len(self._ranked) + 1 <= container.height else 1
+        return 1 + self._pitch * len(self._ranked)
 
-    def draw_header(self, width: int) -> Sequence[Piece]:
-        """Titles."""
-        if not self._ranked:
-            return []
+    def render_line(self, y: int) -> Strip:
+        """One row of the terminal."""
+        width, base = self.size.width, self.rich_style
+        index, between = divmod(y - 1, self._pitch)
+        if y == 0:
+            pieces = self.draw_header(width)
+        elif between != self._pitch - 1 or index >= len(self._ranked):
+            pieces = []
+        else:
+            pieces = self.draw_row(self._ranked[index], width)
+        segments = [
+            Segment(text, self.get_component_rich_style(f"ranking--{part}") if part else base)
+            for text, part in pieces
+        ]
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def draw_header(self, width: int) -> list[Piece]:
+        """Titles, and which end of the line is which."""
         name, value, error, line = self._layout(width)
         first, second, third = self._titles
         half = line // 2
-        scale = fit("too low", max(0, half)) + fit_right("too high", max(0, line - half)) if line > 16 else ""
-        pieces = [(f"{'':{self._before}}{fit(first, name)} {fit_right(second, value)}  {fit(third, error)} ", "")]
-        return [*pieces, (fit(scale, line), "")]
+        scale = fit("too low", half) + fit_right("too high", line - half) if line > 16 else ""
+        words = f"{'':{self._before}}{fit(first, name)} {fit_right(second, value)}  {fit(third, error)} "
+        return [(words, "header"), (scale, "header")]
 
-    def draw_line(self, index: int, width: int) -> Sequence[Piece]:
+    def draw_row(self, one: Ranked, width: int) -> list[Piece]:
         """Place, name, figure, error, and where the figure lies on the line."""
-        one = self._ranked[index]
         name, value, error, line = self._layout(width)
-        first = "ranking--first" if one.place == 1 else ""
         star = "★" if one.place == 1 else " "
         words = (
             f"{fit(visible(one.name, name), name)} {fit_right(one.value, value)}  {fit(one.error, error)} "
         )
-        return [(f"{star} {one.place:>{self._before - 4}}. {words}", first), *self._line(one.ratio, line)]
-
-    def _line(self, ratio: float, cells: int) -> list[Piece]:
-        if cells < 8:
-            return [(" " * max(0, cells), "")]
-        marks = ["·"] * cells
-        truth = cells // 2
-        at = _position(ratio, cells)
-        marks[at] = "◀" if at == 0 else "▶" if at == cells - 1 else "●"
-        if at == truth:
-            return [
-                ("".join(marks[:at]), "ranking--line"),
-                ("◆", "ranking--first"),
-                ("".join(marks[at + 1 :]), "ranking--line"),
-            ]
-        inks = {at: "", truth: "ranking--truth"}
-        marks[truth] = "┃"
-        pieces: list[Piece] = []
-        for x, mark in enumerate(marks):
-            ink = inks.get(x, "ranking--line")
-            if pieces and pieces[-1][1] == ink:
-                pieces[-1] = (pieces[-1][0] + mark, ink)
-            else:
-                pieces.append((mark, ink))
-        return pieces
+        row = f"{star} {one.place:>{self._before - 4}}. {words}"
+        return [(row, "first" if one.place == 1 else ""), *_line(one.ratio, line)]
 
     @property
     def _before(self) -> int:
@@ -113,6 +112,21 @@ class Ranking(LineList):
         spare = width - self._before - value - 4 - error
         name = max(4, min(longest, 20, spare))
         return name, value, error, max(0, spare - name)
+
+
+def _line(ratio: float, cells: int) -> list[Piece]:
+    """The number line as pieces: dots, the truth in the middle, the guess; together where they meet."""
+    if cells < 8:
+        return []
+    truth, at = cells // 2, _position(ratio, cells)
+    guess = "◆" if at == truth else "◀" if at == 0 else "▶" if at == cells - 1 else "●"
+    signs = {truth: ("┃", "truth"), at: (guess, "first" if at == truth else "")}
+    pieces: list[Piece] = []
+    start = 0
+    for x in sorted(signs):
+        pieces += [("·" * (x - start), "line"), signs[x]]
+        start = x + 1
+    return [*pieces, ("·" * (cells - start), "line")]
 
 
 def _position(ratio: float, cells: int) -> int:

@@ -21,7 +21,9 @@ def card(record: Record, discarded_because: str | None = None) -> list[Line]:
         ("bits", bits(record)),
         ("bytes per token", bytes_per_token(record)),
         ("prediction", prediction(record)),
+        *([("order", order(record))] if record.predicted_at else []),
         ("ceiling", ceiling(record)),
+        *([("the fit expected", fit_estimate(record))] if record.fit_estimate is not None else []),
         ("measurement", measurement(record)),
         ("gap", gap(record)),
         ("verdict", record.verdict or "none"),
@@ -93,6 +95,28 @@ def prediction(record: Record) -> str:
         return "none"
     by = f" by {visible(record.predicted_by, 40)}" if record.predicted_by else ""
     return f"{rate(record.predicted_tps_human)} tok/s{by}"
+
+
+def order(record: Record) -> str:
+    """What came first: the lock, then the load."""
+    corrected = f", corrected {len(record.locks) - 1}x" if len(record.locks) > 1 else ""
+    loaded = f"load began {record.loaded_at}" if record.loaded_at else "the model was never loaded"
+    return f"predicted at {record.predicted_at}{corrected}; {loaded}"
+
+
+def fit_estimate(record: Record) -> str:
+    """What a fit over earlier records expected, with its range."""
+    expected = record.fit_estimate
+    if expected is None:
+        return "none"
+    between = "no range: too few models"
+    if expected.low is not None:
+        between = (
+            f"{rate(expected.low)} to {rate(expected.high)}"
+            if expected.high is not None
+            else f"{rate(expected.low)} or more"
+        )
+    return f"{rate(expected.tps)} tok/s ({between})"
 
 
 def ceiling(record: Record) -> str:

@@ -1,4 +1,4 @@
-"""One record as a card: what a sceptical reader asks of a number, on one page."""
+"""One record as a card: what a sceptical reader asks of a number, on one page; the report on the other."""
 
 from typing import ClassVar
 
@@ -10,33 +10,81 @@ from textual.screen import Screen
 
 from widgets.fact_list import Fact, FactList
 from widgets.key_hints import KeyHints
-from widgets.sizes import sized
+from workbench.ledger.card import card
 from workbench.ledger.record import Record
-from workbench.ledger.words import rate
+from workbench.ledger.report import report, row
 from workbench.tui.bindings import bindings, hints
-from workbench.tui.words import clock, measured_facts, outcome_facts, verdict_sentences
+from workbench.tui.options import Options
+
+LABEL_CELLS = 17
+BOLD = frozenset({"model", "measurement", "verdict"})
+MARKED = frozenset({"discarded", "status", "weights"})
 
 
 class CardScreen(Screen[None]):
-    """A record that may be read, copied and left."""
+    """A record that may be read, copied, replayed and left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("card")]
 
-    def __init__(self, record: Record) -> None:
+    def __init__(
+        self,
+        record: Record,
+        discarded_because: str | None = None,
+        *,
+        options: Options | None = None,
+        note: str = "",
+    ) -> None:
+        """`options` says which ledger a replay comes from; `note` stands in the title."""
         super().__init__()
         self.record = record
+        self._because = discarded_because
+        self._options = options
+        self._note = note
+        self._is_report = False
 
     def compose(self) -> ComposeResult:
         """The card, the hints."""
         with VerticalScroll(id="card") as box:
-            box.border_title = "record"
+            box.border_title = f"record{self._note}"
             box.border_subtitle = self.record.record_id[:8]
-            yield FactList(card_facts(self.record))
-        yield KeyHints(hints(["leave_card", "copy_record", "ledger", "help", "leave_program"]))
+            yield FactList(card_facts(self.record, self._because), label_cells=LABEL_CELLS, id="card-facts")
+        ids = ["report", "rank_record", "replay_record", "copy_record", "leave_card", "help"]
+        yield KeyHints(hints(ids, self._off()))
 
     def on_mount(self) -> None:
         """Arrow keys scroll."""
         self.query_one("#card").focus()
+
+    def _off(self) -> list[str]:
+        off = [] if len(self.record.predictions) > 1 and self.record.generation_tps else ["rank_record"]
+        return off if self._can_replay else [*off, "replay_record"]
+
+    @property
+    def _can_replay(self) -> bool:
+        return self.record.generation_tps is not None and not self._note
+
+    def action_report(self) -> None:
+        """Card or report: the two papers of the source documents."""
+        self._is_report = not self._is_report
+        box = self.query_one("#card", VerticalScroll)
+        box.border_title = f"{'report' if self._is_report else 'record'}{self._note}"
+        facts = report_facts(self.record) if self._is_report else card_facts(self.record, self._because)
+        self.query_one(FactList).show(facts)
+        box.scroll_home(animate=False)
+
+    def action_rank_record(self) -> None:
+        """The ranking of a class round."""
+        if "rank_record" not in self._off():
+            from workbench.tui.screens.round import RoundScreen
+
+            self.app.push_screen(RoundScreen(self.record, note=self._note))
+
+    def action_replay_record(self) -> None:
+        """Play this record through the screens."""
+        if self._can_replay:
+            from workbench.tui.screens.replay import ReplayScreen
+
+            self.app.push_screen(ReplayScreen(self._options or Options(), self.record, self._because))
 
     def action_leave_card(self) -> None:
         """Back to where the card was opened."""
@@ -56,44 +104,19 @@ def copy_record(screen: Screen[None], record: Record) -> None:
     )
 
 
-def card_facts(record: Record) -> list[Fact]:
-    """The card: alias, date, versions, model, bytes, prediction, measurement, the gap, the verdict."""
-    versions = ", ".join(
-        f"{name} {version}"
-        for name, version in (("mlx", record.mlx), ("mlx-lm", record.mlx_lm), ("python", record.python))
-        if version
-    )
-    system = " ".join(part for part in (record.macos or record.os, record.os_build) if part)
-    device = record.device if record.device and record.device != record.alias else ""
-    lines = [
-        Fact("model", record.model or "–", "synthetic weights" if record.synthetic_weights else ""),
-        Fact("status", record.status, record.reason or "", mark=record.status != "measured"),
-        Fact("date", record.date or "–"),
-        Fact("machine", record.alias or record.device or "–", device),
-        Fact("system", system or "–", versions),
-    ]
-    if record.quantization is not None and record.quantization.bits is not None:
-        q = record.quantization
-        group = f"groups of {q.group_size}" if q.group_size else ""
-        lines.append(Fact("quantization", f"{q.bits:g} bit", f"{group}{', mixed' if q.mixed else ''}"))
-    if record.weight_bytes_per_token is not None:
-        lines.append(
-            Fact("a token reads", sized(record.weight_bytes_per_token), f"rule {record.rule or '–'}")
-        )
-    if record.bandwidth_gbps is not None:
-        kind = f"{record.bandwidth_kind or 'stated'} {record.bandwidth_gbps:g} GB/s"
-        lines.append(Fact("bandwidth", kind, record.bandwidth_source or ""))
-    lines += [Fact("ceiling", f"{rate(c.tps)} tok/s", c.name) for c in record.ceilings]
-    if record.predicted_at:
-        loaded = clock(record.loaded_at) if record.loaded_at else "never"
-        said = f"{rate(record.predicted_tps_human)} tok/s" if record.predicted_tps_human else "–"
-        lines.append(Fact("predicted", said, f"at {clock(record.predicted_at)}, load began {loaded}"))
-    if record.generation_tps is not None:
-        lines.append(Fact("measured", f"{rate(record.generation_tps)} tok/s", record.decode_rule or ""))
-    if record.status == "measured":
-        lines += [*outcome_facts(record), *measured_facts(record)]
-    lines += [Fact("fraction", f"{f.value * 100:.1f} %", f.of, mark=f.value > 1) for f in record.fractions]
-    lines.append(Fact("verdict", record.verdict or "none", mark=record.verdict == "counting error"))
-    lines += [Fact("", "", sentence) for sentence in verdict_sentences(record)]
+def card_facts(record: Record, discarded_because: str | None = None) -> list[Fact]:
+    """The card's lines, what deserves a look marked."""
+    lines = []
+    for label, text in card(record, discarded_because):
+        mark = label in MARKED or (label == "verdict" and record.verdict == "counting error")
+        lines.append(Fact(label, text, mark=mark) if label in BOLD or mark else Fact(label or " ", "", text))
     lines += [Fact("warning", "", warning.message, mark=True) for warning in record.warnings]
+    return lines
+
+
+def report_facts(record: Record) -> list[Fact]:
+    """The report's items, each below its name, and the ledger row at the end."""
+    lines = []
+    for label, text in [*report(record), *row(record)]:
+        lines += [Fact("", label), Fact("", "", f"  {text}")]
     return lines

@@ -1,133 +1,303 @@
-"""The ledger: records newest first, drawn as they come into sight; enter shows a card.
+"""The ledger: records newest first, filtered as you type, drawn as they come into sight; enter shows a card.
 
-While a checkpoint waits for its prediction, the results of its earlier runs stay hidden here too.
+While a checkpoint waits for its prediction, the results of its earlier runs stay hidden here too. Reading and
+filtering happen in threads; nothing is decoded that is not looked at.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Static
+from textual.widgets import Input, Static
+from textual.worker import get_current_worker
 
 from widgets.key_hints import KeyHints
-from widgets.ledger_table import Cell, Column, LedgerTable
+from widgets.ledger_table import Cell, LedgerTable
 from widgets.line_list import LineList
+from widgets.visible import visible
 from workbench.errors import WorkbenchError
-from workbench.ledger import store
+from workbench.ledger.discard import discard
+from workbench.ledger.query import KEYS, parse_query, select
 from workbench.ledger.record import Record
-from workbench.ledger.words import rate
+from workbench.ledger.row import Row
+from workbench.ledger.table import Table, load, record_of
 from workbench.locations import ledger_path, shown
 from workbench.tui.bindings import bindings, hints
+from workbench.tui.hidden import Hidden
+from workbench.tui.ledger_rows import COLUMNS, cells_of
+from workbench.tui.messages import Notice
 from workbench.tui.options import Options
+from workbench.tui.panes import say
 from workbench.tui.screens.card import CardScreen
+from workbench.tui.screens.difference import DifferenceScreen
+from workbench.tui.screens.discard import DiscardScreen
 
-COLUMNS = (
-    Column("date", 10, rank=2),
-    Column("model", 16, stretch=True),
-    Column("bytes/token", 11, "right", rank=5),
-    Column("ceiling", 9, "right", rank=4),
-    Column("predicted", 9, "right", rank=1),
-    Column("tok/s", 9, "right"),
-    Column("fraction", 8, "right", rank=3),
-    Column("verdict", 15),
-)
+SHOWN_DAMAGED = 3
 
 
 class LedgerScreen(Screen[None]):
-    """A table of all records."""
+    """A table of all records. `read_only` for a ledger that is only replayed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("ledger")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("ledger"),
+        Binding("escape", "leave_ledger", "Back", show=False),
+    ]
 
     class Read(Message):
-        """The file was read."""
+        """The file was read, or why not."""
 
-        def __init__(
-            self, records: Sequence[Record], damaged: Sequence[tuple[int, str]], problem: str
-        ) -> None:
+        def __init__(self, table: Table, problem: str = "") -> None:
             super().__init__()
-            self.records, self.damaged, self.problem = records, damaged, problem
+            self.table, self.problem = table, problem
 
-    def __init__(self, options: Options, hidden_model: str | None = None) -> None:
-        """`hidden_model`: the checkpoint whose prediction is still to be said."""
+    class Selected(Message):
+        """The rows that a filter leaves, newest first, or what is wrong with the filter."""
+
+        def __init__(self, text: str, rows: Sequence[Row], problem: str = "") -> None:
+            super().__init__()
+            self.text, self.rows, self.problem = text, rows, problem
+
+    def __init__(
+        self, options: Options, hidden: Hidden | None = None, *, read_only: bool = False, note: str = ""
+    ) -> None:
+        """`hidden`: the checkpoint whose prediction is still to be said. `note` stands in the title."""
         super().__init__()
+        self._options = options
         self._path = options.ledger or ledger_path()
-        self._hidden = hidden_model
+        self._hidden = hidden or Hidden()
+        self._read_only = read_only
+        self._note = note
+        self._table = Table()
+        self._problem = ""
+        self._marked: list[str] = []
+        self._wanted: str | None = None
 
     def compose(self) -> ComposeResult:
-        """Table, a line about the file, hints."""
+        """Filter, table, a line about the file, hints."""
         with Vertical(id="ledger") as box:
-            box.border_title = "ledger"
+            box.border_title = f"ledger{self._note}"
+            yield Input(placeholder=f"words, or {', '.join(f'{key}:' for key in KEYS[:4])} ...", id="query")
             yield LedgerTable(COLUMNS, id="records")
             yield Static(id="ledger-note", markup=False)
-        yield KeyHints(hints(["leave_ledger", "next_theme", "help", "leave_program"]))
+        yield KeyHints(id="ledger-hints")
 
     def on_mount(self) -> None:
         """Read the file in a thread."""
-        self.query_one(LedgerTable).empty_text = "reading …"
-        self.query_one(LedgerTable).focus()
+        self.query_one("#query").display = False
+        self.table.empty_text = "reading …"
+        self.table.focus()
+        self._hint()
         self._read()
 
-    @work(thread=True, exclusive=True, exit_on_error=False)
+    @property
+    def table(self) -> LedgerTable:
+        """The rows."""
+        return self.query_one("#records", LedgerTable)
+
+    # --- reading and filtering ---
+
+    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def _read(self) -> None:
         try:
-            reading = store.read(self._path)
+            table = load(self._path)
         except WorkbenchError as error:
-            self.post_message(self.Read((), (), f"{error.message} {error.hint}"))
+            self.post_message(self.Read(Table(), f"{error.message} {error.hint}"))
         else:
-            self.post_message(self.Read(reading.records[::-1], reading.damaged, ""))
+            rows = [self._hidden.redacted(row) for row in table.rows] if self._hidden else table.rows
+            self.post_message(self.Read(Table(rows, table.damaged, table.discarded)))
 
     @on(Read)
-    def _show(self, event: Read) -> None:
-        table = self.query_one(LedgerTable)
-        table.empty_text = "no records yet: esc, choose a checkpoint, predict, run"
-        table.show(event.records, self._cells)
-        box = self.query_one("#ledger", Vertical)
-        box.border_subtitle = f"{len(event.records):,} records"
-        notes = [event.problem or shown(self._path)]
-        if event.damaged:
-            line, why = event.damaged[0]
-            notes.append(f"{len(event.damaged)} damaged lines left alone, the first is line {line}: {why}")
-        if self._hidden:
-            notes.append(f"{self._hidden}: earlier results are hidden until your number is locked")
-        self.query_one("#ledger-note", Static).update("\n".join(notes))
+    def _was_read(self, event: Read) -> None:
+        self._table, self._problem = event.table, event.problem
+        self._select(self.query_one("#query", Input).value)
 
-    def _cells(self, row: object) -> list[Cell]:
-        assert isinstance(row, Record)
-        hide = self._hidden is not None and row.model == self._hidden
-        principal = row.fractions[0].value if row.fractions else None
-        verdict = row.verdict if row.status == "measured" else row.status
-        bad = row.verdict == "counting error" or row.status in {"failed", "interrupted"}
-        hidden: Cell = ("hidden", "quiet")
-        return [
-            (row.date or "")[:10],
-            row.model or row.experiment,
-            f"{row.weight_bytes_per_token / 1e9:.3f} GB" if row.weight_bytes_per_token else "–",
-            hidden if hide else _rate(row.predicted_decode_tps),
-            _rate(row.predicted_tps_human),
-            hidden if hide else _rate(row.generation_tps or row.achieved_gbps),
-            hidden if hide else f"{principal * 100:.0f} %" if principal is not None else "–",
-            hidden if hide else (verdict or "–", "marked") if bad else verdict or "–",
-        ]
+    @work(thread=True, exclusive=True, group="select", exit_on_error=False)
+    def _select(self, text: str) -> None:
+        worker = get_current_worker()
+        try:
+            rows = select(self._table, parse_query(text))
+        except WorkbenchError as error:
+            self.post_message(self.Selected(text, (), f"{error.message} {error.hint}"))
+            return
+        rows.reverse()
+        if not worker.is_cancelled:
+            self.post_message(self.Selected(text, rows))
+
+    @on(Selected)
+    def _was_selected(self, event: Selected) -> None:
+        if event.text != self.query_one("#query", Input).value:
+            return  # a newer text is being looked for
+        here = self._wanted or (row.record_id if (row := self._row()) else None)
+        self._wanted = None
+        cursor = next((i for i, row in enumerate(event.rows) if row.record_id == here), 0)
+        filtered = bool(event.text.strip())
+        self.table.empty_text = (
+            "no record matches: esc clears the filter"
+            if filtered
+            else "no records yet: esc, choose a checkpoint, predict, run"
+        )
+        self.table.show(event.rows, self._cells, cursor=cursor)
+        count, kept = len(event.rows), len(self._table.rows)
+        of = f"{count:,} of {kept:,}" if filtered else f"{count:,}"
+        self.query_one("#ledger", Vertical).border_subtitle = f"{of} record{'' if count == 1 else 's'}"
+        self._say_note(event.problem)
+
+    def _say_note(self, problem: str) -> None:
+        notes = [problem or self._problem or shown(self._path)]
+        notes += damage_words(self._table.damaged)
+        if self._hidden:
+            notes.append(f"{self._hidden.model}: earlier results are hidden until your number is locked")
+        note = self.query_one("#ledger-note", Static)
+        note.set_class(bool(problem or self._problem), "-wrong")
+        say(note, "\n".join(visible(line, 400) for line in notes))
+
+    def _cells(self, row: object) -> Sequence[Cell]:
+        assert isinstance(row, Row)
+        return cells_of(
+            row,
+            self._table.discarded,
+            marked=row.record_id in self._marked,
+            hidden=self._hidden.hides(row.model),
+        )
+
+    @on(Input.Changed, "#query")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._select(event.value)
+
+    @on(Input.Submitted, "#query")
+    def _done(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.table.focus()
+
+    # --- one record, two records ---
 
     @on(LineList.Chosen)
     def _chosen(self, event: LineList.Chosen) -> None:
-        record = self.query_one(LedgerTable).row_at(event.index)
-        if not isinstance(record, Record):
+        row = self.table.row_at(event.index)
+        if isinstance(row, Row):
+            self._with_records([row], self._open_card)
+
+    def _open_card(self, records: Sequence[Record]) -> None:
+        [record] = records
+        because = self._table.discarded.get(record.record_id)
+        self.app.push_screen(CardScreen(record, because, options=self._options, note=self._note))
+
+    def _open_difference(self, records: Sequence[Record]) -> None:
+        self.app.push_screen(DifferenceScreen(records[0], records[1]))
+
+    def _with_records(self, rows: Sequence[Row], then: Callable[[Sequence[Record]], None]) -> None:
+        """Read whole records of rows and go on with them; say so where one is hidden or cannot be read."""
+        if any(self._hidden.hides(row.model) for row in rows):
+            self._notice("Lock your number first: this record would give it away.")
             return
-        if self._hidden is not None and record.model == self._hidden:
-            self.notify("Lock your number first: this record would give it away.", markup=False)
+        try:
+            then([record_of(self._path, row) for row in rows])
+        except WorkbenchError as error:
+            self._notice(f"{error.message} {error.hint}")
+
+    def _row(self) -> Row | None:
+        row = self.table.row_at(self.table.cursor)
+        return row if isinstance(row, Row) else None
+
+    def _notice(self, text: str) -> None:
+        self.post_message(Notice(text, problem=True))
+
+    def _hint(self) -> None:
+        off = [] if len(self._marked) == 2 else ["compare_marked"]
+        off += ["discard"] if self._read_only else []
+        ids = ["show_card", "filter_records", "mark", "compare_marked", "discard", "leave_ledger"]
+        self.query_one("#ledger-hints", KeyHints).show(hints(ids, off))
+
+    @on(KeyHints.Pressed)
+    async def _hint_pressed(self, event: KeyHints.Pressed) -> None:
+        await self.run_action(event.action)
+
+    # --- the keys, see `actions` ---
+
+    def action_show_card(self) -> None:
+        """Enter."""
+        self.table.action_choose()
+
+    def action_filter_records(self) -> None:
+        """Show the filter box and put the cursor into it."""
+        box = self.query_one("#query", Input)
+        box.display = True
+        box.focus()
+
+    def action_mark(self) -> None:
+        """Mark or unmark the record under the cursor; the third mark takes the oldest one's place."""
+        row = self._row()
+        if row is None:
             return
-        self.app.push_screen(CardScreen(record))
+        if row.record_id in self._marked:
+            self._marked.remove(row.record_id)
+        else:
+            self._marked = [*self._marked, row.record_id][-2:]
+        self.table.refresh()
+        self._hint()
+
+    def action_compare_marked(self) -> None:
+        """Two marked records, field by field."""
+        rows = {row.record_id: row for row in self._table.rows if row.record_id in self._marked}
+        if len(rows) < 2:
+            self._notice("Mark two records first: space marks the one under the cursor.")
+        else:
+            self._with_records([rows[one] for one in self._marked], self._open_difference)
+
+    def action_discard(self) -> None:
+        """Ask for the reason, then append the record that takes this one back."""
+        row = self._row()
+        if self._read_only:
+            self._notice("This ledger is only being replayed: nothing is appended to it.")
+        elif row is not None:
+            model = row.model or row.experiment
+            named = f"{model}, {(row.date or 'no date')[:10]}, {row.record_id[:8]}"
+
+            def said(reason: str | None) -> None:
+                if reason is not None:
+                    self._discard(row.record_id, reason)
+
+            self.app.push_screen(DiscardScreen(named), said)
+
+    @work(thread=True, group="discard", exit_on_error=False)
+    def _discard(self, record_id: str, reason: str) -> None:
+        try:
+            discard(self._path, record_id, reason)
+        except WorkbenchError as error:
+            self._notice(f"{error.message} {error.hint}")
+        else:
+            self.post_message(Notice("Discarded: a later record says so, and why. Nothing was rewritten."))
+            self.app.call_from_thread(self.action_read_again)
+
+    def action_read_again(self) -> None:
+        """Another program may have appended meanwhile."""
+        row = self._row()
+        self._wanted = row.record_id if row is not None else None
+        self._read()
 
     def action_leave_ledger(self) -> None:
-        """Back."""
-        self.app.pop_screen()
+        """Escape: first out of the filter, then back."""
+        box = self.query_one("#query", Input)
+        if box.has_focus or box.value:
+            box.value = ""
+            box.display = False
+            self.table.focus()
+        else:
+            self.app.pop_screen()
 
 
-def _rate(tps: float | None) -> str:
-    return rate(tps) if tps is not None else "–"
+def damage_words(damaged: Sequence[tuple[int, str]]) -> list[str]:
+    """The damaged lines with their numbers: the first few in words, the others counted."""
+    if not damaged:
+        return []
+    lines = [f"line {number} is damaged and left alone: {why}" for number, why in damaged[:SHOWN_DAMAGED]]
+    more = len(damaged) - SHOWN_DAMAGED
+    if more > 0:
+        lines.append(f"and {more:,} more damaged lines: `workbench ledger verify` lists them")
+    return lines
