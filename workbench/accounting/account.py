@@ -50,7 +50,7 @@ class Rows(Sequence[Row]):
         self._tensors = tensors
         self._group_of = group_of
         self._entries = entries
-        self._usual = [_measure(entry.group.first_bytes, entry) for entry in entries]
+        self._usual: dict[int, tuple[int, int, int, Role, Fraction, str]] = {}
 
     def __len__(self) -> int:
         return len(self._tensors)
@@ -75,27 +75,35 @@ class Rows(Sequence[Row]):
 
     def _row(self, tensor: Tensor, group: Group) -> Row:
         size = tensor.nbytes
-        usual = self._usual[group.number]
-        if size != group.first_bytes:
+        usual = self._usual.get(group.number)
+        if usual is None or size != group.first_bytes:
             usual = _measure(size, self._entries[group.number])
+            if size == group.first_bytes:
+                self._usual[group.number] = usual
         return Row(tensor.name, tensor.dtype, tensor.shape, size, *usual)
 
 
 def add_up(entries: Sequence[Entry]) -> Totals:
     """The totals over all groups."""
+    verdicts: dict[int, Verdict] = {}
+    sums: dict[int, list[int]] = {}  # by verdict, which equal layers share: bytes on disk, resident
+    for group, verdict, factor in entries:
+        if group.tensors:
+            known = id(verdict)
+            verdicts[known] = verdict
+            total = sums.setdefault(known, [0, 0])
+            total[0] += group.bytes
+            total[1] += group.bytes * factor if verdict.loaded else 0
     disk: dict[tuple[Role, Fraction], int] = {}
     resident: dict[Role, int] = {}
     lookup = resident_weight = 0
-    for group, verdict, factor in entries:
-        if not group.tensors:
-            continue
+    for known, (on_disk, kept) in sums.items():
+        verdict = verdicts[known]
         key = (verdict.role, verdict.share)
-        disk[key] = disk.get(key, 0) + group.bytes
-        kept = group.bytes * factor if verdict.loaded else 0
+        disk[key] = disk.get(key, 0) + on_disk
         resident[verdict.role] = resident.get(verdict.role, 0) + kept
         resident_weight += int(kept * verdict.share)
-        if verdict.rows:
-            lookup += group.bytes // verdict.rows
+        lookup += on_disk // verdict.rows if verdict.rows else 0
     by_role = {
         role: RoleTotals(
             on_disk=sum(size for (of, _), size in disk.items() if of is role),
@@ -117,12 +125,16 @@ def add_up(entries: Sequence[Entry]) -> Totals:
 
 
 def alike(entries: Sequence[Entry]) -> tuple[Alike, ...]:
-    """The groups that have tensors, as a Count shows them."""
-    return tuple(
-        Alike(group.pattern.path.name, group.tensors, group.bytes, verdict.role, verdict.rule)
-        for group, verdict, _ in entries
-        if group.tensors
-    )
+    """The groups that have tensors, equal layers together."""
+    found: dict[tuple[int, int], Alike] = {}
+    for group, verdict, _ in entries:
+        if group.tensors:
+            key = (id(group.pattern), id(verdict))
+            known = found.get(key)
+            tensors, size = (known.tensors, known.disk_bytes) if known else (0, 0)
+            name = known.name if known else group.pattern.path.name
+            found[key] = Alike(name, tensors + group.tensors, size + group.bytes, verdict.role, verdict.rule)
+    return tuple(found.values())
 
 
 def _measure(size: int, entry: Entry) -> tuple[int, int, int, Role, Fraction, str]:
