@@ -7,12 +7,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Where = Literal["everywhere", "main", "ledger", "witness", "card", "difference", "fit", "people", "round", "compare", "replay"]
+Where = Literal[
+    "everywhere",
+    "main",
+    "ledger",
+    "witness",
+    "card",
+    "difference",
+    "fit",
+    "people",
+    "round",
+    "compare",
+    "replay",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
     """One action. Its method is `action_` + `call`; `twin` is the command line that does the same.
+
+    `opens` marks a door out of the main screen (`screens.doors`).
 
     `id` is also its name in the settings' `[keys]`, where a user gives it another key.
     """
@@ -23,10 +37,13 @@ class Action:
     help: str
     where: Where = "main"
     twin: str = ""
+    opens: bool = False
 
     @property
     def call(self) -> str:
-        """What Textual calls: the id, or `show_pane('models')` for `pane_models`; pages likewise."""
+        """What Textual calls: the id, `open_door('card')`, `show_pane('models')` for `pane_models`; pages too."""
+        if self.opens:
+            return f"open_door('{self.id}')"
         kind, _, name = self.id.partition("_")
         return f"show_{kind}('{name}')" if kind in {"pane", "page"} else self.id
 
@@ -65,17 +82,19 @@ ACTIONS: tuple[Action, ...] = (
         "witness",
         "Show what the decode graph says of the count",
         twin="audit CHECKPOINT --witness",
+        opens=True,
     ),
     Action("again", ("a",), "again", "Start over with this checkpoint: a new prediction, a new run"),
-    Action("card", ("c",), "card", "Show the last record as a card", twin="ledger --record ID"),
+    Action("card", ("c",), "card", "Show the last record as a card", twin="ledger --record ID", opens=True),
     Action("copy", ("y",), "copy", "Copy the record's line (your terminal must allow it)"),
-    Action("everybody", ("e",), "ranking", "Rank everybody's predictions, after the reveal"),
+    Action("everybody", ("e",), "ranking", "Rank everybody's predictions, after the reveal", opens=True),
     Action(
         "compare",
         ("v",),
         "compare",
         "Set another checkpoint beside this one: bytes by role, two predictions",
         twin="compare LEFT RIGHT",
+        opens=True,
     ),
     Action("ledger", ("L", "f2"), "ledger", "Show the ledger", "everywhere", twin="ledger"),
     Action("fit", ("F", "f3"), "fit", "Fit seconds a token over bytes a token", "everywhere", twin="fit"),
@@ -90,7 +109,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_theme", ("T",), "theme", "Dark, light (projector), high contrast", "everywhere"),
     Action("picture", ("f12",), "picture", "Save the screen as an SVG file", "everywhere"),
     Action("help", ("question_mark", "f1"), "help", "Show every action", "everywhere"),
-    Action("show_card", ("enter",), "card", "Show the record under the cursor", "ledger", twin="ledger card ID"),
+    Action(
+        "show_card", ("enter",), "card", "Show the record under the cursor", "ledger", twin="ledger card ID"
+    ),
     Action(
         "filter_records",
         ("slash",),
@@ -119,7 +140,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("read_again", ("r",), "read again", "Read the file again", "ledger"),
     Action("leave_ledger", ("escape",), "back", "Back to the main screen", "ledger"),
     Action("leave_witness", ("escape",), "back", "Back to the main screen", "witness"),
-    Action("report", ("r",), "report", "Show the record as a report, or as a card", "card", twin="ledger report ID"),
+    Action(
+        "report",
+        ("r",),
+        "report",
+        "Show the record as a report, or as a card",
+        "card",
+        twin="ledger report ID",
+    ),
     Action("rank_record", ("e",), "ranking", "Rank everybody's predictions", "card"),
     Action(
         "replay_record",
@@ -139,7 +167,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("leave_people", ("escape",), "back", "Back to the screen before", "people"),
     Action("leave_round", ("escape",), "back", "Back to the screen before", "round"),
     Action("second", ("v",), "second", "Choose the checkpoint to compare with", "compare"),
-    Action("take_second", ("x",), "take it", "Go on with the other checkpoint; its number waits in the box", "compare"),
+    Action(
+        "take_second",
+        ("x",),
+        "take it",
+        "Go on with the other checkpoint; its number waits in the box",
+        "compare",
+    ),
     Action("leave_compare", ("escape",), "back", "Back to the main screen", "compare"),
     Action("pause", ("space",), "pause", "Hold the replay, or go on", "replay"),
     Action("faster", ("plus",), "faster", "Play twice as fast", "replay"),

@@ -37,6 +37,7 @@ from workbench.tui.panes.models_pane import ModelsPane
 from workbench.tui.panes.power_pane import PowerPane
 from workbench.tui.panes.prediction_pane import PredictionPane
 from workbench.tui.panes.run_pane import RunPane
+from workbench.tui.screens.doors import DOORS
 from workbench.tui.seal import given_up
 from workbench.tui.words import figure_text
 
@@ -328,18 +329,15 @@ class MainScreen(Screen[None]):
             await self.graph_look.stop()
             self.post_message(messages.Seen(desk.path, given_up(desk.count)))
 
+    def action_open_door(self, door: str) -> None:
+        """Another screen, or why not; see `doors`."""
+        DOORS[door](self)
+
     def action_text(self) -> None:
         """Generated text on or off; a run that has begun keeps what it was asked for."""
         self.change(show_text=not self.desk.show_text)
         if self.desk.plan is not None and not self.desk.running and self.desk.record is None:
             self._plan()
-
-    def action_witness(self) -> None:
-        """Count against graph."""
-        if self.desk.count is not None:
-            from workbench.tui.screens.witness import WitnessScreen
-
-            self.app.push_screen(WitnessScreen(self.desk.name, self.desk.count, self.desk.looked))
 
     async def action_again(self) -> None:
         """A new prediction for the same checkpoint."""
@@ -349,32 +347,6 @@ class MainScreen(Screen[None]):
         self.change(run=None, plan=None)
         self._plan()
         self.action_say_number()
-
-    def action_card(self) -> None:
-        """The last record as a card."""
-        if self.desk.record is not None:
-            from workbench.tui.screens.card import CardScreen
-
-            self.app.push_screen(CardScreen(self.desk.record, options=self.options))
-
-    def action_everybody(self) -> None:
-        """Everybody's place, once the number is there."""
-        from workbench.tui.screens.round import RoundScreen
-
-        record = self.desk.record
-        if record is not None and record.generation_tps is not None and record.predictions:
-            self.app.push_screen(RoundScreen(record))
-        else:
-            self.refuse("a ranking needs predictions and a measured run")
-
-    def action_compare(self) -> None:
-        """This checkpoint beside another one."""
-        from workbench.tui.screens.compare import CompareScreen
-
-        if self.desk.count is None:
-            self.refuse("choose a checkpoint first (1, then enter)")
-        else:
-            self.app.push_screen(CompareScreen(self))
 
     def action_copy(self) -> None:
         """The last record's line to the clipboard."""
