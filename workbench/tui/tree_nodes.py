@@ -89,7 +89,7 @@ def _tensor(row: Row) -> list[Fact]:
     return [
         Fact("tensor", row.name),
         Fact("form", f"{row.dtype} {shape}", bits),
-        Fact("role", role, f"{read}; {row.rule}: {rule.sentence if rule else 'no such rule'}"),
+        Fact("role", role, f"{read}; {row.rule}: {rule.sentence if rule else 'as the record has it'}"),
     ]
 
 

@@ -29,11 +29,11 @@ def facts(desk: Desk) -> list[Fact]:
         lines.append(Fact("a token reads", sized(desk.weight_bytes or 0), rule, mark=bool(rule)))
     seed = count.seed.weight_bytes
     note = "the same" if seed == count.weight_bytes else "differs from the count"
-    lines += [
-        Fact("on disk", sized(count.disk_bytes)),
-        Fact("resident", sized(count.resident_bytes)),
-        Fact("seed rule", sized(seed), note),
-    ]
+    lines.append(Fact("on disk", sized(count.disk_bytes)))
+    if count.resident_bytes:  # a recorded run may not say
+        lines.append(Fact("resident", sized(count.resident_bytes)))
+    if seed:
+        lines.append(Fact("seed rule", sized(seed), note))
     if count.lookup_bytes:
         lines.append(Fact("look-up rows", sized(count.lookup_bytes), "not in the ceiling"))
     if count.experts:

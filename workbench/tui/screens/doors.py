@@ -19,7 +19,7 @@ def card(main: MainScreen) -> None:
     if main.desk.record is not None:
         from workbench.tui.screens.card import CardScreen
 
-        main.app.push_screen(CardScreen(main.desk.record, options=main.options))
+        main.app.push_screen(CardScreen(main.desk.record, options=main.options, note=main.note))
 
 
 def everybody(main: MainScreen) -> None:
@@ -30,7 +30,7 @@ def everybody(main: MainScreen) -> None:
         return
     from workbench.tui.screens.round import RoundScreen
 
-    main.app.push_screen(RoundScreen(record))
+    main.app.push_screen(RoundScreen(record, note=main.note))
 
 
 def compare(main: MainScreen) -> None:

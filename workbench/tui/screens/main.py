@@ -15,9 +15,10 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.events import DescendantFocus
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
-from widgets.key_hints import KeyHints
+from widgets.key_hints import Hint, KeyHints
 from widgets.prediction_input import PredictionInput
 from widgets.steps import Steps
 from workbench.errors import WorkbenchError
@@ -46,6 +47,8 @@ class MainScreen(Screen[None]):
     """The protocol on one screen; narrow, one pane at a time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("main")]
+    note: ClassVar[str] = ""
+    """Stands in the titles of the screens that open from here."""
 
     def __init__(self, options: Options, make: Make = protocol_measurement) -> None:
         super().__init__()
@@ -63,12 +66,24 @@ class MainScreen(Screen[None]):
         yield Steps([str(step) for step in Step], id="steps")
         yield KeyHints(tabs("models"), tabs=True, id="tabs")
         with Container(id="panes"):
-            yield ModelsPane(self.options, id="models", classes="-current")
+            yield self.first_pane()
             yield BytesPane(id="bytes")
             yield PredictionPane(self.options.prediction, id="prediction")
             yield RunPane(id="run")
-            yield PowerPane(id="power")
+            yield self.last_pane()
         yield KeyHints(id="hints")
+
+    def first_pane(self) -> Widget:
+        """What there is to choose from."""
+        return ModelsPane(self.options, id="models", classes="-current")
+
+    def last_pane(self) -> Widget:
+        """Power."""
+        return PowerPane(id="power")
+
+    def hint_row(self) -> list[Hint]:
+        """What makes sense next."""
+        return hints(hint_ids(self.desk), off_ids(self.desk))
 
     def on_mount(self) -> None:
         """Start looking; paint at the options' rate."""
@@ -96,7 +111,7 @@ class MainScreen(Screen[None]):
         self.query_one(BytesPane).paint(desk, before)
         self.query_one(PredictionPane).paint(desk, before)
         self.query_one(RunPane).paint(desk, blind=self.options.blind)
-        self.query_one("#hints", KeyHints).show(hints(hint_ids(desk), off_ids(desk)))
+        self.query_one("#hints", KeyHints).show(self.hint_row())
 
     def show_pane(self, name: str) -> None:
         """Bring a pane to the front (narrow) and the focus into it."""
