@@ -10,6 +10,10 @@ from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Finding
 
 
+RECORDED = "recorded"
+"""In a rule's place: the row was put together from a record, and no rule was asked again."""
+
+
 class Row(NamedTuple):
     """One tensor's place in the account.
 

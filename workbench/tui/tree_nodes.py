@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from widgets.byte_tree import ByteNode
 from widgets.fact_list import Fact
 from widgets.sizes import sized
-from workbench.accounting.count import Count, Row, SeedCount
+from workbench.accounting.count import RECORDED, Count, Row, SeedCount
 from workbench.accounting.roles import LETTERS, Role
 from workbench.accounting.seedrow import seed_bytes
 from workbench.accounting.tree import Node, Order, build
@@ -71,12 +71,15 @@ def _three(node: ByteNode) -> tuple[str, str]:
     """The count's figure, and the other two accounts' beside it."""
     seed, graph = node.more
     by_graph = "" if graph is None else f", graph {sized(graph)}"
-    return sized(node.token_bytes), f"by the count; seed rule {sized(seed or 0)}{by_graph}"
+    by_seed = "" if seed is None else f"; seed rule {sized(seed)}"
+    return sized(node.token_bytes), f"by the count{by_seed}{by_graph}"
 
 
 def _tensor(row: Row) -> list[Fact]:
     from workbench.accounting.rules import RULES  # loads with the first count, not with the first screen
 
+    if row.rule == RECORDED:
+        return [Fact("role", row.name, f"share {float(row.share):.4g}, as the record has it")]
     elements = 1
     for size in row.shape:
         elements *= size
@@ -89,7 +92,7 @@ def _tensor(row: Row) -> list[Fact]:
     return [
         Fact("tensor", row.name),
         Fact("form", f"{row.dtype} {shape}", bits),
-        Fact("role", role, f"{read}; {row.rule}: {rule.sentence if rule else 'as the record has it'}"),
+        Fact("role", role, f"{read}; {row.rule}: {rule.sentence if rule else 'no such rule'}"),
     ]
 
 
@@ -106,7 +109,7 @@ def _node(node: Node, accounts: Accounts, name: str) -> ByteNode:
         kind=role.value if role in LETTERS else "",
         note=_note(node, role, accounts),
         more=(
-            seed_bytes(node.rows, accounts.seed),
+            None if node.rows[0].rule == RECORDED else seed_bytes(node.rows, accounts.seed),
             None if graph is None else sum(graph.get(row.name, 0) for row in node.rows),
         ),
         source=node,
