@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.processes import begun
 from tests.ledger.builders import a_record
+from workbench.cli import ladder
 from workbench.cli.verdict_words import verdict_lines
 from workbench.ledger.record import Record
 from workbench.ledger.store import append, read
@@ -207,7 +208,7 @@ def test_an_interrupted_run_is_recorded_by_the_next_start(run, home):
     assert (record.status, record.predicted_by) == ("interrupted", "ana")
 
 
-def test_a_ladder_wants_every_number_first_and_leaves_a_record_each(run, shelf, home):
+def test_a_ladder_wants_every_number_first_and_leaves_a_record_each(run, shelf, home, capsys):
     said = run("ladder", "synthetic/tiny-1", "synthetic/tiny-2", "--predict", "100")
     assert (said.code, said.out) == (2, "")
     assert "2 checkpoints, 1 predictions" in said.err
@@ -223,6 +224,8 @@ def test_a_ladder_wants_every_number_first_and_leaves_a_record_each(run, shelf, 
     assert [record.predicted_tps_human for record in records] == [700.0, 200.0]
     assert max(record.predicted_at for record in records) < min(record.loaded_at for record in records)
     assert {record.experiment for record in records} == {"ladder"}
+    ladder._show(records, as_json=True)
+    assert [one["record_id"] for one in json.loads(capsys.readouterr().out)] == [r.record_id for r in records]
 
 
 def test_demo_takes_the_settings_figure_and_appends_to_the_ledger_that_is_named(run, shelf, home, tmp_path):

@@ -42,7 +42,7 @@ def account(checkpoint: Checkpoint, count: Count, *, every: bool) -> Iterator[st
     yield f"\n{header}"
     for rule, groups in ordered:
         roles = ", ".join(dict.fromkeys(str(row.role) for _, members in groups for row in members))
-        yield f"{roles}: {_sentence(rule)} [{rule}]"
+        yield from console.wrapped(f"{roles}: {_sentence(rule)} [{rule}]", later="  ")
         yield from lines[: len(groups)]
         del lines[: len(groups)]
     for override in count.overrides:

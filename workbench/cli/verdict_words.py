@@ -5,6 +5,7 @@ from pathlib import Path
 
 from workbench.cli import console
 from workbench.escape import visible
+from workbench.ledger.card import fit_estimate
 from workbench.ledger.record import PowerReading, Record
 from workbench.ledger.words import gb, gbps, percent, rate
 
@@ -21,11 +22,7 @@ def verdict_lines(record: Record) -> Iterator[str]:
         effective = f"; effective {gbps(record.effective_gbps)}" if record.effective_gbps else ""
         yield f"  a token     {gb(record.weight_bytes_per_token)} by the rule {record.rule}{effective}"
     if record.fit_estimate is not None:
-        expected = record.fit_estimate
-        between = (
-            f" ({rate(expected.low)} to {rate(expected.high)})" if expected.low and expected.high else ""
-        )
-        yield f"  fit says    {rate(expected.tps)} tok/s{between}"
+        yield f"  fit says    {fit_estimate(record)}"
     tps_of = {ceiling.name: ceiling.tps for ceiling in record.ceilings}
     for fraction in record.fractions:
         ceiling = f" ({rate(tps_of[fraction.of])} tok/s)" if fraction.of in tps_of else ""
