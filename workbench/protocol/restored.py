@@ -8,16 +8,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from workbench.accounting.count import AppliedOverride, Count, RoleTotals, Row, SeedCount
+from workbench.accounting.count import RECORDED, AppliedOverride, Count, RoleTotals, Row, SeedCount
 from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Checkpoint, Finding, Tensor, WeightFile
 from workbench.ledger.record import Record, Witness
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind, figure_and_rule
 from workbench.protocol.plan import RULES, Plan, RunSettings
 from workbench.shelf.synthetic import MARK
-
-RECORDED = "recorded"
-"""The rule of restored rows: the record has them, no rule is asked again."""
 
 
 def plan_of(record: Record) -> Plan:
