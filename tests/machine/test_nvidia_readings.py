@@ -13,6 +13,7 @@ class NvmlError(Exception):
 class Driver(SimpleNamespace):
     NVMLError = NvmlError
     NVML_CLOCK_SM = 1
+    NVML_CLOCK_MEM = 2
 
     def __init__(self, **kwargs):
         super().__init__(handle=None, shut=False, **kwargs)
@@ -35,6 +36,15 @@ class Driver(SimpleNamespace):
     def nvmlDeviceGetClockInfo(self, device, kind):
         assert kind == self.NVML_CLOCK_SM
         return 1980
+
+    def nvmlDeviceGetMaxClockInfo(self, device, kind):
+        assert kind == self.NVML_CLOCK_MEM
+        return 3201
+
+    def nvmlDeviceGetMemoryBusWidth(self, device):
+        if self.shy:
+            raise NvmlError("Not Supported")
+        return 6144
 
     def nvmlDeviceGetCurrentClocksThrottleReasons(self, device):
         return 0x1 | 0x40
@@ -75,3 +85,15 @@ def test_the_visible_device_is_the_one_asked(monkeypatch):
         driver = Driver(absent=False, shy=False)
         nvidia.readings(driver)
         assert driver.handle == expected
+
+
+def test_the_bus_is_read_for_the_theoretical_bandwidth_and_the_driver_is_let_go(monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    driver = Driver(absent=False, shy=False)
+    assert nvidia.memory_bus(driver) == (6144, 3201.0)
+    assert driver.shut
+
+
+def test_a_bus_that_nobody_tells_of_is_none():
+    assert nvidia.memory_bus(Driver(absent=False, shy=True)) is None
+    assert nvidia.memory_bus(Driver(absent=True, shy=False)) is None

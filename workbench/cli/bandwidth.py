@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     """Probe, record, and print every kernel beside the chip's published figures."""
     from workbench.cli.planning import command
     from workbench.machine.spoiled import spoiled_by
-    from workbench.prediction.chips import figures_for
+    from workbench.protocol.bandwidths import published_figures
     from workbench.protocol.prepare import probe
     from workbench.settings import load_settings
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     headers = ("kernel", "dtype", "MB", "batched", "best GB/s", "median GB/s")
     console.out(console.table(headers, [_cells(kernel) for kernel in record.kernels or []], right="<<>>>>"))
     console.out_lines(console.wrapped(f"{figure.name}: {figure.source}", later="  "))
-    for published in figures_for(record.device, record.gpu_cores, record.memory_bytes).figures:
+    for published in published_figures(record.device, record.gpu_cores, record.memory_bytes).figures:
         share = f"{figure.gbps / published.gbps:.0%} of {published.name}: {published.source}"
         console.out_lines(console.wrapped(share, "  ", "    "))
     return ExitCode.OK

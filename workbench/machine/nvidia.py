@@ -1,11 +1,12 @@
-"""What the NVIDIA driver tells of the GPU in use: clock, throttle reasons, who else computes on it.
+"""What the NVIDIA driver tells of the GPU in use: clock, throttle reasons, who else computes on it; its bus.
 
 `pynvml` (nvidia-ml-py) is looked for when asked, never imported with this file.
 """
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 _REASONS = {
@@ -29,21 +30,21 @@ _WANTED = ("gpu_clock_mhz", "throttle_reasons", "gpu_pids")
 
 def readings(nvml: Any = None) -> dict[str, Any]:
     """Readings for a `Sample`; `nvml` is the pynvml module (looked for when None)."""
-    if nvml is None:
-        try:
-            nvml = importlib.import_module("pynvml")
-        except ImportError:
-            return _all_missing("nvidia-ml-py is not installed")
     try:
-        nvml.nvmlInit()
-    except nvml.NVMLError as error:
-        return _all_missing(f"the NVIDIA driver did not answer: {error}")
+        with _gpu(nvml) as (driver, device):
+            return _of_device(driver, device)
+    except _NoAnswerError as error:
+        return {f"missing.{name}": str(error) for name in _WANTED}
+
+
+def memory_bus(nvml: Any = None) -> tuple[int, float] | None:
+    """Width in bits and highest memory clock in MHz of the GPU in use; None where the driver does not say."""
     try:
-        return _of_device(nvml, _device(nvml))
-    except nvml.NVMLError as error:
-        return _all_missing(f"the NVIDIA driver did not answer: {error}")
-    finally:
-        nvml.nvmlShutdown()
+        with _gpu(nvml) as (driver, device):
+            width_bits = int(driver.nvmlDeviceGetMemoryBusWidth(device))
+            return width_bits, float(driver.nvmlDeviceGetMaxClockInfo(device, driver.NVML_CLOCK_MEM))
+    except _NoAnswerError:
+        return None
 
 
 def reason_names(bits: int) -> tuple[str, ...]:
@@ -68,13 +69,30 @@ def _of_device(nvml: Any, device: Any) -> dict[str, Any]:
     return found
 
 
+class _NoAnswerError(Exception):
+    """Why the driver said nothing, in words."""
+
+
+@contextmanager
+def _gpu(nvml: Any) -> Iterator[tuple[Any, Any]]:
+    """The driver's module and the first GPU that CUDA_VISIBLE_DEVICES lets a process see."""
+    if nvml is None:
+        try:
+            nvml = importlib.import_module("pynvml")
+        except ImportError as error:
+            raise _NoAnswerError("nvidia-ml-py is not installed") from error
+    try:
+        nvml.nvmlInit()
+        try:
+            yield nvml, _device(nvml)
+        finally:
+            nvml.nvmlShutdown()
+    except nvml.NVMLError as error:
+        raise _NoAnswerError(f"the NVIDIA driver did not answer: {error}") from error
+
+
 def _device(nvml: Any) -> Any:
-    """The first GPU that CUDA_VISIBLE_DEVICES lets a process see."""
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
     if first.startswith("GPU-"):
         return nvml.nvmlDeviceGetHandleByUUID(first)
     return nvml.nvmlDeviceGetHandleByIndex(int(first) if first.isdigit() else 0)
-
-
-def _all_missing(why: str) -> dict[str, Any]:
-    return {f"missing.{name}": why for name in _WANTED}
