@@ -67,6 +67,12 @@ def test_this_machine_warns_of_a_checkpoint_that_no_machine_holds():
     assert "needs 1000000.0 GB" in warning_now(10**15, None)
 
 
+def test_a_gpu_with_memory_of_its_own_is_judged_by_that_alone():
+    assert warning_now(10**15, None, device_bytes=2 * 10**15) is None
+    said = warning_now(20 * GB, None, device_bytes=16 * GB)
+    assert "16.0 GB that the GPU may use" in said
+
+
 async def test_a_commands_text_is_read_and_its_failures_are_none():
     assert await text_of(sys.executable, "-c", "print('said')") == "said\n"
     assert await text_of(sys.executable, "-c", "raise SystemExit(3)") is None

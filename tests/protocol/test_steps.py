@@ -435,6 +435,18 @@ async def test_on_cuda_the_warm_up_lasts_until_it_is_stable(stage, passes, expec
     assert not stage.workers[1].request.warm_until_stable
 
 
+async def test_on_cuda_the_gpus_own_memory_decides_whether_a_checkpoint_fits(stage, monkeypatch):
+    monkeypatch.setattr("workbench.machine.memory.available_bytes", lambda: 0)
+    measurement = stage.make()
+    for gpu_bytes, warned in ((10**12, False), (10**3, True)):
+        cuda = msgspec.structs.replace(STAMP, backend="cuda", memory_bytes=gpu_bytes)
+        measurement.run = replace(measurement.run, stamp=cuda, notices=())
+        measurement._warn_of_memory(1)
+        assert any("the GPU may use" in notice for notice in measurement.run.notices) is warned
+        assert not any("swap" in notice for notice in measurement.run.notices)
+    await measurement.close()
+
+
 async def test_an_energy_pass_without_a_source_is_not_waited_for(stage):
     settings = replace(plan().settings, energy_min_s=30.0, idle_s=20.0)
     record = await run_of(stage.make(plan(settings=settings)))

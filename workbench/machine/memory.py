@@ -43,8 +43,19 @@ def memory_warning(
     )
 
 
-def warning_now(needed_bytes: int, recommended: int | None, exclude: Collection[int] = ()) -> str | None:
-    """`memory_warning` for this machine as it is now; looks for the holders only when there is need."""
+def warning_now(
+    needed_bytes: int,
+    recommended: int | None,
+    exclude: Collection[int] = (),
+    *,
+    device_bytes: int | None = None,
+) -> str | None:
+    """`memory_warning` for this machine as it is now; looks for the holders only when there is need.
+
+    `device_bytes` is the memory of a GPU that has its own: what is free beside it does not matter then.
+    """
+    if device_bytes is not None:
+        return memory_warning(needed_bytes, available=device_bytes, recommended=device_bytes)
     free = available_bytes()
     if needed_bytes <= free and (recommended is None or needed_bytes <= recommended):
         return None

@@ -285,7 +285,10 @@ class Measurement:
     def _warn_of_memory(self, worker_pid: int) -> None:
         stamp = self.run.stamp
         recommended = stamp.recommended_working_set_bytes if stamp else None
-        warning = warning_now(self.plan.needed_bytes, recommended, exclude=(worker_pid,))
+        device_bytes = stamp.memory_bytes if stamp and self._on_cuda else None
+        warning = warning_now(
+            self.plan.needed_bytes, recommended, exclude=(worker_pid,), device_bytes=device_bytes
+        )
         if warning is not None:
             self._notice(warning)
 
