@@ -45,6 +45,18 @@ def test_a_worker_says_its_stamp_and_finishes():
     assert gone_within(ready.pid, 1)
 
 
+def test_a_library_that_no_job_needs_is_not_imported_where_it_is_installed(tmp_path, monkeypatch):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("open(__file__ + '.imported', 'w').close()")
+    (tmp_path / "torch-2.9.0.dist-info").mkdir()
+    (tmp_path / "torch-2.9.0.dist-info" / "METADATA").write_text("Name: torch\nVersion: 2.9.0\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    ready, *_, failed = collect("decode", DecodeRequest(str(tmp_path / "nothing")))
+    assert isinstance(ready, Ready)
+    assert failed.code == "checkpoint_missing"
+    assert not list((tmp_path / "torch").glob("*.imported"))
+
+
 async def test_a_worker_is_out_of_reach_of_the_terminals_interrupt_key():
     worker = await Worker.start("stamp")
     try:

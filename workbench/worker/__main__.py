@@ -62,6 +62,10 @@ _QUIET = {
 }
 
 
+# No job needs it, and transformers imports it wherever it is installed: seconds and hundreds of megabytes.
+_UNWANTED = "torch"
+
+
 def main(argv: list[str]) -> NoReturn:
     """Run one job over the pipes this process was started with, and exit."""
     if len(argv) != 1 or argv[0] not in JOBS:
@@ -131,6 +135,7 @@ def _take_pipes(job: str) -> tuple[Outlet, Lifeline]:
 
 def _import(job: str) -> JobModule:
     """Import the job's libraries and the job. Raises WorkerError that says what to install."""
+    sys.modules[_UNWANTED] = None  # type: ignore[assignment]  # to every import: not installed
     for library in JOBS[job].libraries:
         try:
             importlib.import_module(library)
