@@ -41,7 +41,7 @@ class Action:
 
     @property
     def call(self) -> str:
-        """What Textual calls: the id, `open_door('card')`, `show_pane('models')` for `pane_models`; pages too."""
+        """What Textual calls: the id, `open_door('card')`, or `show_pane('models')` for `pane_models`."""
         if self.opens:
             return f"open_door('{self.id}')"
         kind, _, name = self.id.partition("_")
@@ -65,7 +65,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("filter", ("slash",), "filter", "Filter the models, or the tensors when the tree has the focus"),
     Action("order", ("o",), "order", "Tree: largest first, or model order"),
     Action("bandwidth", ("b",), "bandwidth", "Say the memory bandwidth and where the figure is from"),
-    Action("probe", ("p",), "probe", "Measure the achieved bandwidth of this machine", twin="bandwidth"),
+    Action(
+        "probe",
+        ("p",),
+        "probe",
+        "Measure the achieved bandwidth of this machine (about 15 s)",
+        twin="bandwidth",
+    ),
     Action("say_number", ("n",), "number", "Say your number; enter locks it, until the model loads"),
     Action(
         "run",
@@ -74,7 +80,9 @@ ACTIONS: tuple[Action, ...] = (
         "Load, warm up, measure, record",
         twin="measure CHECKPOINT --predict N",
     ),
-    Action("stop", ("s",), "stop", "Stop the run and keep a cancelled record; before: do without the graph"),
+    Action(
+        "stop", ("s",), "stop", "Stop the run (its record is kept), the probe, the look at the decode graph"
+    ),
     Action("text", ("t",), "text", "Show the generated text during runs"),
     Action(
         "witness",

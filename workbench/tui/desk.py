@@ -38,7 +38,7 @@ class Desk:
     """One checkpoint being worked on. `busy` says in words what is being waited for, if anything is.
 
     `looked` is what the decode graph said, None until it has; `said` a prediction that waits for it: a number
-    is locked for bytes that no longer change.
+    is locked for bytes that no longer change. `probing_s` counts a probe's seconds, None without one.
     """
 
     name: str = ""
@@ -49,6 +49,7 @@ class Desk:
     problem: WorkbenchError | None = None
     looked: Looked | None = None
     said: str = ""
+    probing_s: int | None = None
     figures: tuple[BandwidthFigure, ...] = ()
     rule: str = "count"
     plan: Plan | None = None
@@ -153,6 +154,8 @@ def run_is_off(desk: Desk) -> str:
         return "the bytes are being counted"
     if desk.running:
         return "a run is going (s stops it)"
+    if desk.probing_s is not None:
+        return "the memory bandwidth is being probed (s stops it)"
     if desk.record is not None:
         return "this prediction is spent: start over (a)"
     if not desk.figures:

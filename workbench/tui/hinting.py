@@ -17,8 +17,8 @@ def tabs(current: str) -> list[Hint]:
 
 def hint_ids(desk: Desk) -> list[str]:
     """The ids of the hinted actions, quit always last."""
-    if desk.running:
-        ids = ["stop", "text"]
+    if desk.running or desk.probing_s is not None:
+        ids = ["stop", "text"] if desk.running else ["stop"]
     elif desk.record is not None:
         ids = ["card", "again", "ledger", "choose"]
     elif desk.count is None:

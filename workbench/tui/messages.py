@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # names only: the rooms load when their work begins
     from workbench.ledger.record import Record
     from workbench.power.choice import Choice
     from workbench.prediction.ceiling import BandwidthFigure
+    from workbench.protocol.bandwidths import KnownFigures
     from workbench.shelf.entries import Entry
     from workbench.tui.seal import Looked
 
@@ -74,11 +75,11 @@ class Probed(Message):
 
 
 class Offered(Message):
-    """Bandwidth figures that are known of this machine, the principal one first."""
+    """Bandwidth figures that are known of this machine, or the question which chip it has."""
 
-    def __init__(self, figures: Sequence[BandwidthFigure]) -> None:
+    def __init__(self, known: KnownFigures) -> None:
         super().__init__()
-        self.figures = tuple(figures)
+        self.known = known
 
 
 class RunEnded(Message):

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from textual.message import Message
 
 from workbench.errors import CheckpointError, WorkbenchError
-from workbench.tui.messages import Counted, Found, Notice, Offered, PowerFound, Probed
+from workbench.tui.messages import Counted, Found, Notice, Offered, PowerFound
 from workbench.tui.options import Options
 from workbench.worker.messages import Stamp
 
@@ -56,46 +57,28 @@ def count(path: Path, post: Post) -> None:
         post(Counted(path, problem=problem))
 
 
-async def build(name: str, post: Post) -> bool:
+async def build(name: str, path: Path, post: Post) -> bool:
     """Build one synthetic checkpoint in the worker; whether it is there now."""
     from workbench.protocol.prepare import ensure_built
 
     try:
         await ensure_built([name])
     except WorkbenchError as error:
-        post(Counted(Path(), problem=error))
+        post(Counted(path, problem=error))
         return False
     post(Notice(f"{name} is built: synthetic weights, kept in this machine's cache."))
     return True
 
 
-async def probe(options: Options, post: Post) -> None:
-    """Measure the achieved bandwidth in the worker, and record it."""
-    from workbench.protocol.prepare import probe as probe_bandwidth
-
-    try:
-        figure, _ = await probe_bandwidth(
-            alias=options.settings.alias, command=options.command, ledger=options.ledger
-        )
-    except WorkbenchError as error:
-        post(Probed(None, error))
-    else:
-        post(Probed(figure))
-
-
 async def offer(stamp: Stamp, options: Options, post: Post) -> None:
-    """The bandwidth figures known of the machine that the worker's stamp names: published, then probed."""
+    """The bandwidth figures known of the machine that the worker's stamp names, or what to ask."""
     from workbench.machine.stamp import compose, facts
-    from workbench.prediction.chips import figures_for
-    from workbench.protocol.prepare import stored_figures
+    from workbench.protocol.bandwidths import known_figures
 
     machine = compose(await facts(), stamp)
-    published = figures_for(machine.device, machine.gpu_cores, machine.memory_bytes).figures
-    try:
-        probed = await asyncio.to_thread(stored_figures, machine, options.ledger)
-    except WorkbenchError:
-        probed = []  # the ledger's own screen says what is wrong with it
-    post(Offered([*published, *probed[:1]]))
+    with suppress(WorkbenchError):  # an unreadable ledger: its own screen says what is wrong with it
+        known = await asyncio.to_thread(known_figures, machine, options.settings.bandwidth, options.ledger)
+        post(Offered(known))
 
 
 def look_for_power(post: Post) -> None:

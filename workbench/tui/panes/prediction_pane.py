@@ -14,15 +14,14 @@ from widgets.prediction_input import PredictionInput
 from workbench.errors import UsageError
 from workbench.ledger.record import Record
 from workbench.ledger.words import rate
-from workbench.prediction.figures import parse_figure
 from workbench.prediction.parse import parse_predictions
 from workbench.tui.desk import Desk, run_is_off
 from workbench.tui.panes import say
+from workbench.tui.panes.figure_box import FigureBox
 from workbench.tui.seal import seal_words, state_of
 from workbench.tui.words import (
     ceiling_facts,
     facts,
-    figure_text,
     locked_words,
     measured_facts,
     outcome_facts,
@@ -30,7 +29,6 @@ from workbench.tui.words import (
     verdict_sentences,
 )
 
-FIGURE_HINT = "GB/s, its kind and where it is from: 819 spec Apple.  p probes this machine"
 NUMBER_HINT = "tok/s (143), or 25 ms, or a class: ana=120 bo=300"
 
 
@@ -52,8 +50,7 @@ class PredictionPane(VerticalScroll):
             yield FactList(id="outcome")
             yield FactList(id="verdict-reasons")
             yield FactList(id="measured-facts")
-        yield Static("memory bandwidth", id="figure-label", classes="label", markup=False)
-        yield PredictionInput(_check_figure, placeholder="e.g. 819 spec Apple", hint=FIGURE_HINT, id="figure")
+        yield FigureBox(id="figure-box")
         yield Static("your number", id="number-label", classes="label", markup=False)
         yield PredictionInput(_check_number, placeholder="e.g. 143", hint=NUMBER_HINT, id="number")
         yield FactList(id="ceilings")
@@ -70,15 +67,11 @@ class PredictionPane(VerticalScroll):
         """Show this desk; parts that did not change since `before` are left alone."""
         record = desk.record
         self.set_class(record is not None, "-judged")
-        self.border_title = "3 verdict" if record is not None else "3 prediction"
-        figure, number = (
-            self.query_one("#figure", PredictionInput),
-            self.query_one("#number", PredictionInput),
-        )
-        changed = before is None or (desk.figures, desk.running) != (before.figures, before.running)
-        if changed and desk.figures:
-            words = "\n".join(f"{one.name}: {one.source}" for one in desk.figures)
-            figure.show_locked(words, final=desk.running, text=figure_text(desk.figures[0]))
+        title = "3 verdict" if record is not None else "3 prediction"
+        if self.border_title != title:  # setting it repaints the whole pane, even to the same text
+            self.border_title = title
+        self.query_one(FigureBox).paint(desk, before)
+        number = self.query_one("#number", PredictionInput)
         self._paint_number(number, desk, before)
         self.query_one("#ceilings", FactList).show(ceiling_facts(desk) if record is None else [])
         self.query_one("#ceilings").display = bool(ceiling_facts(desk)) and record is None
@@ -132,14 +125,6 @@ def _word(record: Record) -> str:
         return f"{record.status}: kept in the ledger"
     sign = {"ok": "✓", "counting error": "✗"}.get(record.verdict or "", "!")
     return f"{sign} {record.verdict}"
-
-
-def _check_figure(text: str) -> str:
-    try:
-        figure = parse_figure(text)
-    except UsageError as error:
-        raise ValueError(f"{error.message} {error.hint}".strip()) from error
-    return f"{figure.name}: {figure.source}"
 
 
 def _check_number(text: str) -> str:

@@ -34,7 +34,7 @@ def everybody(main: MainScreen) -> None:
 
 
 def compare(main: MainScreen) -> None:
-    """This checkpoint beside another one."""
+    """Set another checkpoint beside this one."""
     if main.desk.count is None:
         main.refuse(NO_CHECKPOINT)
         return

@@ -23,7 +23,6 @@ from widgets.prediction_input import PredictionInput
 from widgets.steps import Steps
 from workbench.errors import WorkbenchError
 from workbench.prediction.ceiling import BandwidthFigure
-from workbench.prediction.figures import parse_figure
 from workbench.prediction.parse import parse_predictions
 from workbench.protocol.run import Step
 from workbench.tui import messages, threads
@@ -34,13 +33,14 @@ from workbench.tui.graph_look import GraphLook
 from workbench.tui.hinting import PANES, hint_ids, off_ids, tabs
 from workbench.tui.options import Options
 from workbench.tui.panes.bytes_pane import BytesPane
+from workbench.tui.panes.figure_box import FigureBox
 from workbench.tui.panes.models_pane import ModelsPane
 from workbench.tui.panes.power_pane import PowerPane
 from workbench.tui.panes.prediction_pane import PredictionPane
 from workbench.tui.panes.run_pane import RunPane
+from workbench.tui.probing import Probe
 from workbench.tui.screens.doors import DOORS
 from workbench.tui.seal import given_up
-from workbench.tui.words import figure_text
 
 
 class MainScreen(Screen[None]):
@@ -57,7 +57,7 @@ class MainScreen(Screen[None]):
         self.conductor = Conductor(self.post_message, options, make)
         self.graph_look = GraphLook(self.post_message)
         self._painted: Desk | None = None
-        self._offered: tuple[BandwidthFigure, ...] = ()
+        self.probe = Probe(self.post_message, options)
 
     # --- what is on the screen ---
 
@@ -93,6 +93,8 @@ class MainScreen(Screen[None]):
     def _tick(self) -> None:
         if self.conductor.run is not self.desk.run:
             self.change(run=self.conductor.run)
+        if self.probe.seconds != self.desk.probing_s:
+            self.change(probing_s=self.probe.seconds)
 
     def change(self, **changes: object) -> None:
         """Put something else on the desk and paint it."""
@@ -132,6 +134,9 @@ class MainScreen(Screen[None]):
         if self.desk.running:
             self.refuse("a run is going: s stops it")
             return
+        if self.probe.seconds is not None:
+            self.refuse("the memory bandwidth is being probed: s stops it")
+            return
         self.graph_look.give_up()
         await self.conductor.close()
         entry = event.entry
@@ -146,7 +151,7 @@ class MainScreen(Screen[None]):
     async def _count(self, name: str, path: Path, synthetic: bool) -> None:
         if synthetic and not path.exists():
             self.post_message(messages.Busy(f"building {name}: once, in this machine's cache ..."))
-            if not await threads.build(name, self.post_message):
+            if not await threads.build(name, path, self.post_message):
                 return
         await asyncio.to_thread(threads.count, path, self.post_message)
 
@@ -196,13 +201,12 @@ class MainScreen(Screen[None]):
         if isinstance(box, PredictionInput) and self.desk.plan is not None:
             self.run_worker(self.conductor.prepare(), group="prepare", exit_on_error=False)
 
-    @on(PredictionInput.Locked, "#figure")
-    def _figure_said(self, event: PredictionInput.Locked) -> None:
+    @on(FigureBox.Used)
+    def _figure_said(self, event: FigureBox.Used) -> None:
         if self.desk.locked:
             self.refuse("the bandwidth figure is locked with your number: start over (a) for another one")
             return
-        is_offer = bool(self._offered) and event.text == figure_text(self._offered[0])
-        self._use(*(self._offered if is_offer else (parse_figure(event.text),)))
+        self._use(*event.figures)
         if self.desk.plan is not None:
             self.query_one("#number", PredictionInput).focus()
 
@@ -214,11 +218,7 @@ class MainScreen(Screen[None]):
 
     @on(messages.Offered)
     def _figures_offered(self, event: messages.Offered) -> None:
-        self._offered = event.figures
-        if event.figures and not self.desk.figures:
-            first = event.figures[0]
-            words = f"enter takes {first.name}: {first.source}"
-            self.query_one("#figure", PredictionInput).offer(figure_text(first), words)
+        self.query_one(FigureBox).offer(event.known, has_figure=bool(self.desk.figures))
 
     @on(PredictionInput.Locked, "#number")
     def _number_said(self, event: PredictionInput.Locked) -> None:
@@ -256,7 +256,7 @@ class MainScreen(Screen[None]):
 
     @on(messages.Probed)
     def _probed(self, event: messages.Probed) -> None:
-        self.change(busy="")
+        self.change(probing_s=None)
         if event.problem is not None:
             self.refuse(f"{event.problem.message} {event.problem.hint}")
         elif event.figure is not None and not self.desk.locked:
@@ -279,8 +279,7 @@ class MainScreen(Screen[None]):
 
     async def shut_down(self) -> None:
         """Leave no process and no lock without its record behind."""
-        await self.graph_look.stop()
-        await self.conductor.close()
+        await asyncio.gather(self.graph_look.stop(), self.probe.stop(), self.conductor.close())
 
     # --- the keys, see `actions` ---
 
@@ -319,11 +318,11 @@ class MainScreen(Screen[None]):
         """Measure the achieved bandwidth, where nothing is running or locked."""
         if self.desk.running or self.desk.locked:
             self.refuse("the bandwidth figure stands until this run is over")
-        elif not self.desk.busy:
-            self.change(busy="probing the memory bandwidth ...")
-            self.run_worker(
-                threads.probe(self.options, self.post_message), group="probe", exit_on_error=False
-            )
+        elif self.desk.looking:
+            self.refuse("the decode graph is being read: a moment, or s to do without it")
+        else:
+            self.show_pane("prediction")
+            self.probe.begin()
 
     def action_run(self) -> None:
         """Load, warm up, measure, record; or say why not."""
@@ -340,6 +339,8 @@ class MainScreen(Screen[None]):
         desk = self.desk
         if desk.running:
             self.run_worker(self.conductor.stop(), group="stop", exclusive=True, exit_on_error=False)
+        elif desk.probing_s is not None:
+            await self.probe.stop()
         elif desk.looking and desk.count is not None and desk.path is not None:
             await self.graph_look.stop()
             self.post_message(messages.Seen(desk.path, given_up(desk.count)))

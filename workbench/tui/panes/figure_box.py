@@ -1,0 +1,136 @@
+"""The memory bandwidth: a box for a figure with its source, and a list of those that are known here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import DescendantBlur, DescendantFocus
+from textual.message import Message
+from textual.widgets import Static
+
+from widgets.ledger_table import Column, LedgerTable
+from widgets.line_list import LineList
+from widgets.prediction_input import PredictionInput
+from workbench.errors import UsageError
+from workbench.prediction.ceiling import BandwidthFigure
+from workbench.prediction.figures import parse_figure
+from workbench.tui.desk import Desk
+from workbench.tui.words import figure_text, probe_words
+
+if TYPE_CHECKING:
+    from workbench.protocol.bandwidths import KnownFigures
+    from workbench.tui.offers import Offer
+
+HINT = "GB/s, its kind and where it is from: 819 spec Apple.  p probes this machine (about 15 s)"
+COLUMNS = (Column("known here", 22), Column("from", 10, stretch=True))
+MOST_ROWS = 5
+
+
+class FigureBox(Vertical):
+    """Box and list. Posts `Used` with what was said or chosen."""
+
+    class Used(Message):
+        """These figures make the ceilings, the principal one first."""
+
+        def __init__(self, figures: tuple[BandwidthFigure, ...]) -> None:
+            super().__init__()
+            self.figures = figures
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._offers: list[Offer] = []
+        self._wanted = True
+
+    def compose(self) -> ComposeResult:
+        """The label, the box, the list."""
+        yield Static("memory bandwidth", classes="label", markup=False)
+        yield PredictionInput(check_figure, placeholder="e.g. 819 spec Apple", hint=HINT, id="figure")
+        yield LedgerTable(COLUMNS, id="offers")
+
+    @property
+    def box(self) -> PredictionInput:
+        """The box."""
+        return self.query_one("#figure", PredictionInput)
+
+    def paint(self, desk: Desk, before: Desk | None) -> None:
+        """Show the desk's figures, or how far a probe is."""
+        self._wanted = not desk.locked
+        if desk.probing_s is not None:
+            if before is None or desk.probing_s != before.probing_s:
+                self.box.show_words(probe_words(desk.probing_s))
+            return
+        changed = (
+            before is None
+            or before.probing_s is not None
+            or (desk.figures, desk.running) != (before.figures, before.running)
+        )
+        if changed and desk.figures:
+            words = "\n".join(f"{one.name}: {one.source}" for one in desk.figures)
+            self.box.show_locked(words, final=desk.running, text=figure_text(desk.figures[0]))
+        elif changed and not self.box.value:
+            self.box.reset()
+        if changed:
+            self._show_offers(bool(desk.figures))
+
+    def offer(self, known: KnownFigures, *, has_figure: bool) -> None:
+        """These figures are known of this machine; or a question, and the candidates."""
+        from workbench.tui.offers import offers_of
+
+        self._offers = offers_of(known)
+        if not has_figure:
+            first = known.figures[0] if known.figures else None
+            if known.question and not first:
+                self.box.offer("", known.question)
+            elif first is not None:
+                more = ", tab: another one" if len(self._offers) > 1 else ""
+                words = f"enter takes {first.name}: {first.source}{more}"
+                self.box.offer(figure_text(first), f"{known.question} {words}".strip())
+        self.query_one(LedgerTable).show(self._offers, _cells, cursor=0)
+        self._show_offers(has_figure)
+
+    def _show_offers(self, has_figure: bool) -> None:
+        table = self.query_one(LedgerTable)
+        focused = self.screen.focused
+        inside = focused is not None and self in focused.ancestors
+        table.display = self._wanted and bool(self._offers) and (inside or not has_figure)
+        table.styles.height = min(len(self._offers), MOST_ROWS) + 1
+
+    @on(DescendantFocus)
+    @on(DescendantBlur)
+    def _focus_moved(self) -> None:
+        self._show_offers(self.box.has_class("-locked"))
+
+    @on(PredictionInput.Locked)
+    def _said(self, event: PredictionInput.Locked) -> None:
+        event.stop()
+        for offer in self._offers:
+            if event.text == figure_text(offer.figures[0]):
+                self.post_message(self.Used(offer.figures))
+                return
+        self.post_message(self.Used((parse_figure(event.text),)))
+
+    @on(LineList.Chosen)
+    def _chosen(self, event: LineList.Chosen) -> None:
+        event.stop()
+        self.box.reset(figure_text(self._offers[event.index].figures[0]))
+        self.post_message(self.Used(self._offers[event.index].figures))
+
+    @on(LineList.Moved)
+    def _moved(self, event: LineList.Moved) -> None:
+        event.stop()
+
+
+def check_figure(text: str) -> str:
+    """What is understood of a figure's words; ValueError with what is wrong."""
+    try:
+        figure = parse_figure(text)
+    except UsageError as error:
+        raise ValueError(f"{error.message} {error.hint}".strip()) from error
+    return f"{figure.name}: {figure.source}"
+
+
+def _cells(row: object) -> list[str]:
+    return [row.name, row.source]  # type: ignore[attr-defined]
