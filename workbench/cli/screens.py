@@ -33,14 +33,8 @@ def run(args: argparse.Namespace) -> int:
     return show(args)
 
 
-def show(
-    args: argparse.Namespace,
-    *,
-    checkpoint: str | None = None,
-    prediction: str | None = None,
-    demo: bool = False,
-) -> int:
-    """Open the screens on this terminal; returns the exit code."""
+def require_capable_terminal() -> None:
+    """Raise UsageError where the terminal could not show screens."""
     if os.environ.get("TERM", "") in {"", "dumb"}:
         raise UsageError(
             f"The terminal calls itself {os.environ.get('TERM') or 'nothing'}: it cannot show screens.",
@@ -52,6 +46,17 @@ def show(
             f"The terminal's encoding is {encoding or 'unknown'}: the screens need UTF-8.",
             "Set LC_ALL=C.UTF-8 or PYTHONUTF8=1, or use the commands.",
         )
+
+
+def show(
+    args: argparse.Namespace,
+    *,
+    checkpoint: str | None = None,
+    prediction: str | None = None,
+    demo: bool = False,
+) -> int:
+    """Open the screens on this terminal; returns the exit code."""
+    require_capable_terminal()
     from workbench.cli.planning import command
     from workbench.settings import load_settings
     from workbench.tui.app import run as run_screens
