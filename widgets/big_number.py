@@ -42,7 +42,9 @@ class BigNumber(Vertical):
         if value != self._value:
             self._value = value
             self.query_one(Digits).update(value)
-            self.query_one(".big-number--small", Static).update(value)
+            self.query_one(".big-number--small", Static).update(value, layout=False)
         if caption != self._caption:
             self._caption = caption
-            self.query_one(".big-number--caption", Static).update(visible(caption) if caption else "")
+            self.query_one(".big-number--caption", Static).update(
+                visible(caption) if caption else "", layout=False
+            )

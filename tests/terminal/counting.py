@@ -37,5 +37,6 @@ def bytes_per_second(size, *, seconds=4.0, hz=4.0, drawing="auto"):
     finally:
         child.wait(timeout=30)
         os.close(master)
+    assert BEGIN in sent and END in sent, sent[-2000:].decode(errors="replace")
     begin, end = sent.index(BEGIN) + len(BEGIN), sent.index(END)
     return (end - begin) / seconds

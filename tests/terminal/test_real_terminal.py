@@ -8,18 +8,15 @@ import time
 import pytest
 
 from tests.terminal.harness import WORKBENCH, Terminal, alive, needs_tmux, until
-from tests.tiny import tiny_checkpoints
 from workbench.ledger import store
 
 pytestmark = [needs_tmux, pytest.mark.skipif(not WORKBENCH.exists(), reason="the program is not installed")]
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    """The tiny ladder, built once."""
-    folder = tmp_path_factory.mktemp("models")
-    tiny_checkpoints(folder)
-    return folder
+@pytest.fixture
+def models(tiny):
+    """The folder of the tiny ladder."""
+    return next(iter(tiny.values())).parent
 
 
 class Desk:

@@ -5,8 +5,8 @@ from textual.widgets import Static
 from widgets.visible import visible_lines
 
 
-def say(static: Static, text: str) -> None:
-    """Show this text; the same text is not sent to the terminal again."""
+def say(static: Static, text: str, *, one_row: bool = False) -> None:
+    """Show this text; the same text is not sent to the terminal again. A fixed row needs no new layout."""
     shown = visible_lines(text)
     if static.content != shown:
-        static.update(shown)
+        static.update(shown, layout=not one_row)

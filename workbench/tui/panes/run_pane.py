@@ -42,7 +42,7 @@ class RunPane(Vertical):
             plot.show(None)
             self._number("")
             return
-        say(line, live_line(run))
+        say(line, live_line(run), one_row=True)
         plot.empty_text = "no ceiling is shown before a number is locked (n)"
         plot.show(chart_of(desk))
         record = desk.record
