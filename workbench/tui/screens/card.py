@@ -13,6 +13,7 @@ from widgets.key_hints import KeyHints
 from workbench.ledger.card import card
 from workbench.ledger.record import Record
 from workbench.ledger.report import report, row
+from workbench.protocol.replaying import why_not
 from workbench.tui.bindings import bindings, hints
 from workbench.tui.options import Options
 
@@ -61,7 +62,7 @@ class CardScreen(Screen[None]):
 
     @property
     def _can_replay(self) -> bool:
-        return self.record.generation_tps is not None and not self._note
+        return not why_not(self.record) and not self._note
 
     def action_report(self) -> None:
         """Card or report: the two papers of the source documents."""

@@ -1,0 +1,76 @@
+"""A replay laid on the desk: what the screens paint of a recorded run, and the words that mark it. Pure."""
+
+from workbench.ledger.record import PowerReading, Record
+from workbench.ledger.words import rate
+from workbench.protocol.playback import Tempo
+from workbench.protocol.replaying import Replay
+from workbench.tui.desk import Desk
+from workbench.tui.seal import Looked
+from workbench.witness.agreement import Agreement, Status
+
+NOTE = " (replay)"
+"""Stands in the titles of screens that open from a replay."""
+
+
+def desk_of(replay: Replay) -> Desk:
+    """The desk before the prediction."""
+    plan = replay.plan
+    return Desk(
+        name=plan.checkpoint.name,
+        path=plan.checkpoint.path,
+        checkpoint=plan.checkpoint,
+        count=plan.count,
+        looked=_looked(replay.record),
+        figures=plan.bandwidths,
+        rule=plan.rule,
+    )
+
+
+def banner(replay: Replay, tempo: Tempo, desk: Desk) -> str:
+    """What says on every page that this is no measurement."""
+    record = replay.record
+    state = "■" if desk.record is not None else "‖ held" if tempo.paused else "▶"
+    where = ", ".join(part for part in (record.alias or record.device, (record.date or "")[:10]) if part)
+    even = " Token times are synthesized evenly from the rate." if replay.is_even else ""
+    return f"{state} REPLAY x{tempo.speed:g}: {where}. Nothing is measured, nothing is recorded.{even}"
+
+
+def offered(record: Record) -> str:
+    """What people said then, as one would type it; empty where nobody's number is in the record."""
+    if record.predictions:
+        said = [f"{one.name or 'you'}={one.tps:g}" for one in record.predictions]
+        return " ".join(said) if len(said) > 1 else f"{record.predictions[0].tps:g}"
+    return f"{record.predicted_tps_human:g}" if record.predicted_tps_human is not None else ""
+
+
+def energy_words(record: Record) -> list[str]:
+    """What the record says of energy; it would give the rate away before the end."""
+    if not record.power:
+        return [record.energy_unavailable_reason or "The record holds no power reading."]
+    return [_reading(reading) for reading in record.power]
+
+
+def _reading(reading: PowerReading) -> str:
+    if reading.mwh_per_token_gross is None:
+        return f"{reading.source}: {', '.join(reading.claim_reasons) or 'no claim'}"
+    at = f" at {rate(reading.tps_in_window)} tok/s" if reading.tps_in_window else ""
+    return f"{reading.source}: {reading.mwh_per_token_gross:.4g} mWh/token{at}, {reading.claim}"
+
+
+def _looked(record: Record) -> Looked:
+    """The witness's seal as it was recorded."""
+    witness, count_bytes = record.witness, record.weight_bytes_per_token or 0
+    if witness is None or witness.bytes_per_token is None or witness.status not in set(Status):
+        reason = (witness.reason if witness is not None else None) or "the record holds no witness"
+        return Looked(Agreement(Status.NOT_WITNESSED, count_bytes, reason=reason))
+    untouched = record.weight_bytes_per_token_without_overrides or count_bytes
+    return Looked(
+        Agreement(
+            Status(witness.status),
+            untouched,
+            graph_bytes=witness.bytes_per_token,
+            difference=witness.bytes_per_token / untouched - 1 if untouched else None,
+            at_context=witness.at_context,
+            mlx_lm=witness.mlx_lm,
+        )
+    )
