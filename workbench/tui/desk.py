@@ -197,4 +197,4 @@ def _failed(desk: Desk) -> bool:
     if desk.problem is not None:
         return True
     record = desk.record
-    return record is not None and record.status not in {"measured"}
+    return record is not None and record.status not in {"measured", "imported"}

@@ -173,8 +173,13 @@ def chart_of(desk: Desk) -> Chart | None:
 
 def outcome_facts(record: Record) -> list[Fact]:
     """What became of the predictions; for a run that gave no rate, why."""
-    if record.status != "measured":
+    if record.status not in {"measured", "imported"}:
         return [Fact(record.status, "", record.reason or "", mark=True)]
+    if len(record.predictions) > 1 and record.generation_tps is not None:
+        from workbench.analysis.calibration import rank
+
+        placed = rank(record.predictions, record.generation_tps)
+        return [Fact(f"{one.place}. {one.name}", f"{rate(one.tps)} tok/s", _off(one.error)) for one in placed]
     said = [(p.name or "you", p.tps, p.error) for p in record.predictions]
     if not said and record.predicted_tps_human is not None:
         said = [(record.predicted_by or "you", record.predicted_tps_human, record.prediction_error)]

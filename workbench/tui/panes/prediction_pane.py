@@ -121,7 +121,7 @@ class PredictionPane(VerticalScroll):
 
 
 def _word(record: Record) -> str:
-    if record.status != "measured":
+    if record.status not in {"measured", "imported"}:
         return f"{record.status}: kept in the ledger"
     sign = {"ok": "✓", "counting error": "✗"}.get(record.verdict or "", "!")
     return f"{sign} {record.verdict}"
