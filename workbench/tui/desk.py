@@ -4,9 +4,11 @@ The screens hold one frozen Desk and paint it. Whether a run may start, and what
 prediction is locked, is decided here and nowhere else in the screens.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.accounting.count import Count
 from workbench.accounting.ruling import weight_bytes_by_rule
@@ -18,6 +20,9 @@ from workbench.protocol.plan import Plan, RunSettings, require_runnable
 from workbench.protocol.run import Phase, Run, Step
 from workbench.tui.options import Options
 from workbench.tui.seal import Looked
+
+if TYPE_CHECKING:
+    from workbench.analysis.reference import Beside
 
 StepState = Literal["done", "now", "todo", "failed"]
 RUNNING = frozenset(
@@ -39,6 +44,7 @@ class Desk:
 
     `looked` is what the decode graph said, None until it has; `said` a prediction that waits for it: a number
     is locked for bytes that no longer change. `probing_s` counts a probe's seconds, None without one.
+    `beside` are other runs' rows, there only once this one has its record.
     """
 
     name: str = ""
@@ -54,6 +60,7 @@ class Desk:
     rule: str = "count"
     plan: Plan | None = None
     run: Run | None = None
+    beside: tuple[Beside, ...] = ()
     measuring: bool = False
     show_text: bool = False
 

@@ -10,6 +10,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:  # names only: the rooms load when their work begins
     from workbench.accounting.count import Count
+    from workbench.analysis.reference import Beside
     from workbench.checkpoint.checkpoint import Checkpoint
     from workbench.errors import WorkbenchError
     from workbench.ledger.record import Record
@@ -88,6 +89,14 @@ class RunEnded(Message):
     def __init__(self, record: Record | None, problem: WorkbenchError | None = None) -> None:
         super().__init__()
         self.record, self.problem = record, problem
+
+
+class Compared(Message):
+    """Rows of other runs to set the record beside."""
+
+    def __init__(self, record_id: str, rows: Sequence[Beside]) -> None:
+        super().__init__()
+        self.record_id, self.rows = record_id, tuple(rows)
 
 
 class Notice(Message):

@@ -9,7 +9,8 @@ from pathlib import Path
 from textual.message import Message
 
 from workbench.errors import CheckpointError, WorkbenchError
-from workbench.tui.messages import Counted, Found, Notice, Offered, PowerFound
+from workbench.ledger.record import Record
+from workbench.tui.messages import Compared, Counted, Found, Notice, Offered, PowerFound
 from workbench.tui.options import Options
 from workbench.worker.messages import Stamp
 
@@ -79,6 +80,22 @@ async def offer(stamp: Stamp, options: Options, post: Post) -> None:
     with suppress(WorkbenchError):  # an unreadable ledger: its own screen says what is wrong with it
         known = await asyncio.to_thread(known_figures, machine, options.settings.bandwidth, options.ledger)
         post(Offered(known))
+
+
+def beside(record: Record, ledger: Path | None, post: Post) -> None:
+    """The office rows and this ledger's own that read about as many bytes a token as this record."""
+    from workbench.analysis.reference import ledger_beside, office_beside
+    from workbench.ledger.table import load
+    from workbench.locations import ledger_path
+
+    weight_bytes = record.weight_bytes_per_token
+    if not weight_bytes:
+        return
+    rows = office_beside(weight_bytes, bool(record.experts))
+    with suppress(WorkbenchError):  # an unreadable ledger: its own screen says what is wrong with it
+        table = load(ledger or ledger_path())
+        rows += ledger_beside(table.rows, weight_bytes, table.discarded, but=record.record_id)
+    post(Compared(record.record_id, rows))
 
 
 def look_for_power(post: Post) -> None:

@@ -1,7 +1,10 @@
 """The Desk in words: facts, ceilings, the live line, the verdict. Pure text; the panes only place it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from widgets.chart import Chart, Level, round_up
 from widgets.fact_list import Fact
@@ -13,13 +16,16 @@ from workbench.protocol.plan import expected_seconds
 from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
 
+if TYPE_CHECKING:
+    from workbench.analysis.reference import Beside
+
 
 def facts(desk: Desk) -> list[Fact]:
     """What is known of the checkpoint before anything is measured. No quotient is among it."""
     checkpoint, count = desk.checkpoint, desk.count
     if checkpoint is None or count is None:
         return []
-    lines = []
+    lines = [Fact("note", "", notice, mark=True) for notice in (desk.run.notices if desk.run else ())]
     if desk.synthetic:
         lines.append(Fact("weights", "synthetic", "random numbers of a real shape", mark=True))
     if desk.weight_bytes is None and count.refusal is not None:
@@ -207,6 +213,19 @@ def measured_facts(record: Record) -> list[Fact]:
     return lines
 
 
+def beside_facts(rows: Sequence[Beside]) -> list[Fact]:
+    """Other runs to set the fraction beside: one line a run, each fraction with its denominator, the date."""
+    found: dict[tuple[str, str, str], list[Beside]] = {}
+    for row in rows:
+        found.setdefault((row.model, row.machine, row.date), []).append(row)
+    lines = []
+    for (model, machine, date), same in found.items():
+        fractions = ", ".join(f"{percent(row.fraction)} of {row.of}" for row in same)
+        note = f"{sized(same[0].weight_bytes)} a token: {fractions}; {machine}, {date}"
+        lines.append(Fact("beside", model, note))
+    return lines
+
+
 def _off(error: float | None) -> str:
     if error is None:
         return ""
@@ -216,9 +235,10 @@ def _off(error: float | None) -> str:
 
 
 def verdict_sentences(record: Record) -> Sequence[str]:
-    """The validator's sentences, the explanation of an excess last."""
-    explained = [f"This would explain the excess: {words}." for words in record.excess_explained_by]
-    return [*record.verdict_reasons, *explained]
+    """The validator's sentences, and what explains an excess where no sentence says so yet."""
+    said = " ".join(record.verdict_reasons)
+    unsaid = [words for words in record.excess_explained_by if words not in said]
+    return [*record.verdict_reasons, *(f"This would explain the excess: {words}." for words in unsaid)]
 
 
 def figure_text(figure: BandwidthFigure) -> str:

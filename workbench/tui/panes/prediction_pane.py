@@ -20,6 +20,7 @@ from workbench.tui.panes import say
 from workbench.tui.panes.figure_box import FigureBox
 from workbench.tui.seal import seal_words, state_of
 from workbench.tui.words import (
+    beside_facts,
     ceiling_facts,
     facts,
     locked_words,
@@ -50,6 +51,7 @@ class PredictionPane(VerticalScroll):
             yield FactList(id="outcome")
             yield FactList(id="verdict-reasons")
             yield FactList(id="measured-facts")
+            yield FactList(id="beside")
         yield FigureBox(id="figure-box")
         yield Static("your number", id="number-label", classes="label", markup=False)
         yield PredictionInput(_check_number, placeholder="e.g. 143", hint=NUMBER_HINT, id="number")
@@ -81,6 +83,7 @@ class PredictionPane(VerticalScroll):
         state.set_class(not off, "-on")
         ready = "running: s stops it" if desk.running else "r runs: load, warm up, measure, record"
         say(state, f"run is off: {off}" if off else ready)
+        self.query_one("#beside", FactList).show(beside_facts(desk.beside) if record is not None else [])
         self._paint_seal(desk)
         if record is not None and (before is None or before.record is not record):
             self._paint_verdict(record, desk)

@@ -22,6 +22,7 @@ from widgets.key_hints import Hint, KeyHints
 from widgets.prediction_input import PredictionInput
 from widgets.steps import Steps
 from workbench.errors import WorkbenchError
+from workbench.ledger.record import Record
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.prediction.parse import parse_predictions
 from workbench.protocol.run import Step
@@ -251,8 +252,19 @@ class MainScreen(Screen[None]):
         self.change(measuring=False, run=self.conductor.run)
         if event.record is not None:
             self.show_pane("prediction")
+            if event.record.generation_tps is not None:
+                self._compare(event.record)
         elif self.conductor.run is None:
             self._plan()
+
+    @work(thread=True, group="beside", exit_on_error=False)
+    def _compare(self, record: Record) -> None:
+        threads.beside(record, self.options.ledger, self.post_message)
+
+    @on(messages.Compared)
+    def _compared(self, event: messages.Compared) -> None:
+        if self.desk.record is not None and self.desk.record.record_id == event.record_id:
+            self.change(beside=event.rows)
 
     @on(messages.Probed)
     def _probed(self, event: messages.Probed) -> None:
@@ -360,7 +372,7 @@ class MainScreen(Screen[None]):
         if self.desk.running or self.desk.plan is None:
             return
         await self.conductor.close()
-        self.change(run=None, plan=None)
+        self.change(run=None, plan=None, beside=())
         self._plan()
         self.action_say_number()
 
