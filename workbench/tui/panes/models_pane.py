@@ -68,6 +68,11 @@ class ModelsPane(Vertical):
         """The rows."""
         return self.query_one(LedgerTable)
 
+    @property
+    def entries(self) -> list[Entry]:
+        """All that was found so far."""
+        return list(self._entries)
+
     def on_mount(self) -> None:
         """Before the first row is read."""
         self.table.empty_text = "reading headers ..."
@@ -115,9 +120,9 @@ class ModelsPane(Vertical):
     def _refilter(self) -> None:
         here = self.table.row_at(self.table.cursor)
         words = self.query_one("#filter", Input).value.lower().split()
-        self._shown = [entry for entry in self._entries if _matches(entry, words)]
+        self._shown = [entry for entry in self._entries if matches(entry, words)]
         cursor = next((i for i, entry in enumerate(self._shown) if entry is here), None)
-        self.table.show(self._shown, _cells, cursor=cursor)
+        self.table.show(self._shown, cells, cursor=cursor)
         self._detail(self.table.cursor)
 
     def _detail(self, index: int) -> None:
@@ -152,7 +157,8 @@ class ModelsPane(Vertical):
         self.table.focus()
 
 
-def _cells(row: object) -> list[Cell]:
+def cells(row: object) -> list[Cell]:
+    """One entry's cells under `COLUMNS`."""
     entry = cast("Entry", row)
     state = entry.state if entry.state is not State.COMPLETE else ""
     return [
@@ -177,7 +183,8 @@ def _facts(entry: Entry) -> list[Fact]:
     return lines
 
 
-def _matches(entry: Entry, words: list[str]) -> bool:
+def matches(entry: Entry, words: list[str]) -> bool:
+    """Whether an entry has every word, in lower case."""
     text = " ".join(
         [entry.name, entry.architecture or "", entry.quantization or "", str(entry.state)]
     ).lower()

@@ -54,7 +54,7 @@ class PredictionPane(VerticalScroll):
             yield FactList(id="beside")
         yield FigureBox(id="figure-box")
         yield Static("your number", id="number-label", classes="label", markup=False)
-        yield PredictionInput(_check_number, placeholder="e.g. 143", hint=NUMBER_HINT, id="number")
+        yield PredictionInput(check_number, placeholder="e.g. 143", hint=NUMBER_HINT, id="number")
         yield FactList(id="ceilings")
         yield Static(id="run-state", markup=False)
         yield Static(id="seal", markup=False)
@@ -130,7 +130,8 @@ def _word(record: Record) -> str:
     return f"{sign} {record.verdict}"
 
 
-def _check_number(text: str) -> str:
+def check_number(text: str) -> str:
+    """What was said, in words; ValueError says what is wrong with it."""
     try:
         said = parse_predictions(text)
     except UsageError as error:

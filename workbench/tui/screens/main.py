@@ -33,6 +33,7 @@ from workbench.tui.desk import Desk, cannot_run, plan_of, run_is_off, step_state
 from workbench.tui.graph_look import GraphLook
 from workbench.tui.hinting import PANES, hint_ids, off_ids, tabs
 from workbench.tui.options import Options
+from workbench.tui.pair import Pair
 from workbench.tui.panes.bytes_pane import BytesPane
 from workbench.tui.panes.figure_box import FigureBox
 from workbench.tui.panes.models_pane import ModelsPane
@@ -57,6 +58,7 @@ class MainScreen(Screen[None]):
         self.desk = Desk(figures=options.figures, rule=options.rule)
         self.conductor = Conductor(self.post_message, options, make)
         self.graph_look = GraphLook(self.post_message)
+        self.pair = Pair()
         self._painted: Desk | None = None
         self.probe = Probe(self.post_message, options)
 
@@ -169,7 +171,14 @@ class MainScreen(Screen[None]):
             self.refuse(f"{event.problem.message} {event.problem.hint}")
         elif event.checkpoint is not None and event.count is not None:
             self._plan()
+            self.put_said()
             self.graph_look.begin(event.path, event.checkpoint, event.count)
+
+    def put_said(self) -> None:
+        """A number that was said of this checkpoint beside another waits in its box; enter locks it there."""
+        text = self.pair.said.get(self.desk.name)
+        if text and not self.desk.locked:
+            self.query_one("#number", PredictionInput).reset(text)
 
     @on(messages.Seen)
     def _seen(self, event: messages.Seen) -> None:
