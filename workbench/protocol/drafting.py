@@ -11,9 +11,10 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from workbench.ledger.record import GpuClock, LockedPrediction, NamedPrediction, Record
+from workbench.ledger.record import FitEstimate, GpuClock, LockedPrediction, NamedPrediction, Record
 from workbench.machine.stamp import MachineStamp
 from workbench.protocol.accounts import bytes_fields, figure_fields, model_fields, settings_fields
+from workbench.protocol.estimating import estimate_of
 from workbench.protocol.plan import Plan
 
 INTERRUPTED = "The program ended before the run did."
@@ -26,12 +27,13 @@ class Past:
     """What the ledger already knew when the plan was made.
 
     `earlier_runs` of this checkpoint, whatever came of them; `probe` is this machine's newest bandwidth
-    record. None where the ledger could not be read or has no such record.
+    record, `estimate` what the fit over its runs expects. None where the ledger could not be read or has none.
     """
 
     earlier_runs: int | None = None
     seconds_since_last_run: float | None = None
     probe: Record | None = None
+    estimate: FitEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,12 @@ def draft(plan: Plan, stamp: MachineStamp, conditions: dict[str, Any], past: Pas
         **condition_fields_typed(conditions),
         **model_fields(plan.checkpoint),
         **bytes_fields(plan),
-        **figure_fields(plan),
+        **{name: value for name, value in figure_fields(plan).items() if name != "fit_estimate"},
         **settings_fields(plan),
         **locked_fields(locked),
         page_cache=plan.page_cache,
         earlier_runs_seen=past.earlier_runs,
+        fit_estimate=past.estimate,
         seconds_since_last_run=past.seconds_since_last_run,
     )
     return with_reasons(drafted)
@@ -108,6 +111,7 @@ def past_of(records: Sequence[Record], plan: Plan, stamp: MachineStamp, now: dat
         earlier_runs=sum(_same_checkpoint(record, model) for record in runs),
         seconds_since_last_run=_seconds_since(mine, now or datetime.now(UTC)),
         probe=next(iter(probes_of(records, stamp)), None),
+        estimate=estimate_of(plan, stamp, records),
     )
 
 
