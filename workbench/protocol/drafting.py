@@ -3,6 +3,7 @@
 Everything known before the model loads is in it; `recording` adds the results.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -63,15 +64,19 @@ def draft(plan: Plan, stamp: MachineStamp, conditions: dict[str, Any], past: Pas
         **condition_fields_typed(conditions),
         **model_fields(plan.checkpoint),
         **bytes_fields(plan),
-        **{name: value for name, value in figure_fields(plan).items() if name != "fit_estimate"},
+        **figure_fields(estimated(plan, past)),
         **settings_fields(plan),
         **locked_fields(locked),
         page_cache=plan.page_cache,
         earlier_runs_seen=past.earlier_runs,
-        fit_estimate=past.estimate,
         seconds_since_last_run=past.seconds_since_last_run,
     )
     return with_reasons(drafted)
+
+
+def estimated(plan: Plan, past: Past) -> Plan:
+    """The plan with what the past expects of it: for a run that is locked, never before."""
+    return dataclasses.replace(plan, fit_estimate=past.estimate)
 
 
 def with_reasons(record: Record) -> Record:

@@ -22,6 +22,7 @@ from workbench.power.choice import Choice
 from workbench.power.choice import look as look_for_power
 from workbench.protocol.awake import Awake
 from workbench.protocol.dossier import Dossier
+from workbench.protocol.drafting import estimated
 from workbench.protocol.energy import EnergyPass
 from workbench.protocol.plan import Plan, require_runnable
 from workbench.protocol.recording import Status, completed, with_energy
@@ -148,6 +149,7 @@ class Measurement:
         await self.look()  # once more: which runs were this machine's is known only now
         self._warn_of_memory(self._worker.pid)
         if self._dossier.locked is not None:  # locked before the worker was there: its stamp goes in too
+            self._become(replace(self.run, plan=estimated(self.plan, self._dossier.past)))
             self._dossier.write(self.run, self._watch.fields)
 
     def lock(self, predictions: Sequence[tuple[str, float]], by: str | None = None) -> None:
@@ -165,7 +167,13 @@ class Measurement:
             )
         locked = self._dossier.predict(predictions, by, self.run, self._watch.fields)
         self._become(
-            replace(self.run, phase=Phase.LOCKED, predictions=locked.predictions, locks=locked.locks)
+            replace(
+                self.run,
+                plan=estimated(self.plan, self._dossier.past),
+                phase=Phase.LOCKED,
+                predictions=locked.predictions,
+                locks=locked.locks,
+            )
         )
 
     async def measure(self) -> Record:
