@@ -4,7 +4,7 @@ Label and text pairs; whoever shows them chooses the form.
 """
 
 from workbench.escape import visible
-from workbench.ledger.record import Record
+from workbench.ledger.record import FitEstimate, Record
 from workbench.ledger.words import NOT_MEASURED, gb, gbps, percent, rate, signed_percent
 
 Line = tuple[str, str]
@@ -109,14 +109,16 @@ def fit_estimate(record: Record) -> str:
     expected = record.fit_estimate
     if expected is None:
         return "none"
-    between = "no range: too few models"
-    if expected.low is not None:
-        between = (
-            f"{rate(expected.low)} to {rate(expected.high)}"
-            if expected.high is not None
-            else f"{rate(expected.low)} or more"
-        )
-    return f"{rate(expected.tps)} tok/s ({between})"
+    return f"{rate(expected.tps)} tok/s ({estimate_range(expected)})"
+
+
+def estimate_range(expected: FitEstimate) -> str:
+    """The 95 % range of a fit's estimate in words, or that its fit has none."""
+    if expected.low is None:
+        return "no range: too few models"
+    if expected.high is None:
+        return f"95 %: {rate(expected.low)} or more"
+    return f"95 %: {rate(expected.low)} to {rate(expected.high)}"
 
 
 def ceiling(record: Record) -> str:
