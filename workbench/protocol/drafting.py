@@ -28,7 +28,8 @@ class Past:
     """What the ledger already knew when the plan was made.
 
     `earlier_runs` of this checkpoint, whatever came of them; `probe` is this machine's newest bandwidth
-    record, `estimate` what the fit over its runs expects. None where the ledger could not be read or has none.
+    record, `estimate` what the fit over its runs expects. None where the ledger could not be read or has no
+    such record.
     """
 
     earlier_runs: int | None = None

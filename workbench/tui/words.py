@@ -10,6 +10,7 @@ from widgets.chart import Chart, Level, round_up
 from widgets.fact_list import Fact
 from widgets.sizes import sized
 from workbench.ledger.record import Record
+from workbench.ledger.card import estimate_range
 from workbench.ledger.words import percent, rate
 from workbench.prediction.ceiling import BandwidthFigure, Ceiling, ceiling_tps
 from workbench.protocol.plan import expected_seconds
@@ -82,6 +83,9 @@ def ceiling_facts(desk: Desk) -> list[Fact]:
                 ": above what the bus carries" if over else ""
             )
             lines.append(Fact(said.name or "your number", f"{rate(said.tps)} tok/s", note, mark=over))
+    expected = run.plan.fit_estimate if desk.locked else None
+    if expected is not None:
+        lines.append(Fact("the fit", f"{rate(expected.tps)} tok/s", f"{estimate_range(expected)}, by earlier runs"))
     if desk.locked and desk.record is None and run.predictions and not run.load_begun:
         seconds = expected_seconds(run.plan, run.predictions[0].tps)
         lines.append(Fact("will take", duration(seconds), "by your number, loading aside"))
@@ -195,6 +199,9 @@ def outcome_facts(record: Record) -> list[Fact]:
 def measured_facts(record: Record) -> list[Fact]:
     """The further figures of a measured run, and what was not measured, with the reason."""
     lines = []
+    if record.fit_estimate is not None:
+        expected = record.fit_estimate
+        lines.append(Fact("fit expected", f"{rate(expected.tps)} tok/s", estimate_range(expected)))
     if record.effective_gbps is not None:
         lines.append(Fact("effective", f"{record.effective_gbps:,.1f} GB/s", "measured x bytes per token"))
     if record.repeats_tps:
