@@ -5,6 +5,7 @@ import json
 import math
 from itertools import pairwise
 from statistics import median
+from types import SimpleNamespace
 
 import pytest
 from tokenizers import Tokenizer
@@ -72,6 +73,25 @@ def test_warm_up_throws_8_tokens_away_and_goes_on_until_two_passes_agree(run):
     if len(warmed) < 8:
         before, last = warmed[-2].tps, warmed[-1].tps
         assert abs(last - before) <= 0.05 * before
+
+
+@pytest.mark.parametrize(
+    ("rates", "tokens"),
+    [
+        ([0.2, 300, 310], [8, 8, 150]),  # the first pass compiles: it must not size those that are compared
+        ([0.2, 300, 400, 404], [8, 8, 150, 200]),
+        ([2.0, 2.1, 2.1], [8, 8, 8]),  # a slow model has been heard after 8 tokens
+        ([100, *[50, 200] * 4], [8, 50, 25, 100, 25, 100, 25, 100]),
+    ],
+)
+def test_each_warm_up_pass_is_as_long_as_the_rate_before_it_asks_for(monkeypatch, rates, tokens):
+    given = iter(rates)
+    monkeypatch.setattr(decode, "_timed", lambda *_: SimpleNamespace(rate=next(given)))
+    said = []
+    request = DecodeRequest("anywhere", max_tokens=200, warm_until_stable=True)
+    decode._warm_up(request, None, [], said.append)
+    assert [warmed.tokens for warmed in said] == tokens
+    assert [warmed.tps for warmed in said] == rates[: len(tokens)]
 
 
 def test_a_repeat_holds_the_time_of_every_token(run):

@@ -25,7 +25,7 @@ from workbench.worker.outlet import Say
 STABLE = 0.05
 """Two successive warm-up passes whose rates differ by no more than this are stable."""
 _MOST_PASSES = 8
-_STABLE_TOKENS, _STABLE_S = 32, 0.5  # a pass of 8 tokens is too short to compare rates by
+_PASS_S, _LEAST_TOKENS = 0.5, 8  # what a pass takes at the rate of the one before: long enough to compare
 
 
 def run(request: DecodeRequest, say: Say) -> None:
@@ -72,9 +72,10 @@ def _warm_up(request: DecodeRequest, loaded: LoadedModel, ids: list[int], say: S
         say(Warmed(passes=1, tokens=request.warmup_tokens, tps=rate))
     if not request.warm_until_stable:
         return
-    tokens = min(max(_STABLE_TOKENS, round(_STABLE_S * (rate or 0))), request.max_tokens)
     before: float | None = None
     for passes in range(2, _MOST_PASSES + 1):
+        # Sized anew each time: the first pass compiles kernels, and its rate says nothing.
+        tokens = min(max(_LEAST_TOKENS, round(_PASS_S * (rate or 0))), request.max_tokens)
         rate = _timed(request, loaded, ids, tokens).rate
         say(Warmed(passes=passes, tokens=tokens, tps=rate))
         if before is not None and rate is not None and abs(rate - before) <= STABLE * before:
