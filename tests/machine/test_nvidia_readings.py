@@ -44,7 +44,7 @@ class Driver(SimpleNamespace):
     def nvmlDeviceGetMemoryBusWidth(self, device):
         if self.shy:
             raise NvmlError("Not Supported")
-        return 6144
+        return 6016
 
     def nvmlDeviceGetCurrentClocksThrottleReasons(self, device):
         return 0x1 | 0x40
@@ -90,7 +90,7 @@ def test_the_visible_device_is_the_one_asked(monkeypatch):
 def test_the_bus_is_read_for_the_theoretical_bandwidth_and_the_driver_is_let_go(monkeypatch):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     driver = Driver(absent=False, shy=False)
-    assert nvidia.memory_bus(driver) == (6144, 3201.0)
+    assert nvidia.memory_bus(driver) == (6016, 3201.0)
     assert driver.shut
 
 

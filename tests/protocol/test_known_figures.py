@@ -15,7 +15,7 @@ def bus(monkeypatch):
 
     def memory_bus():
         asked.append(1)
-        return 6144, 3201.0
+        return 6016, 3201.0
 
     monkeypatch.setattr(nvidia, "memory_bus", memory_bus)
     return asked
@@ -24,13 +24,13 @@ def bus(monkeypatch):
 def test_an_nvidia_gpus_own_bus_gives_a_theoretical_figure_beside_the_data_sheets(bus, tmp_path):
     stamp = compose(Facts(), Stamp(device="NVIDIA H200", backend="cuda"))
     known = known_figures(stamp, ledger=tmp_path / "ledger.jsonl")
-    assert [figure.name for figure in known.figures] == ["spec 4800 GB/s", "theoretical 4916.7 GB/s"]
-    assert "6144 bit x 2 x 3201 MHz" in known.figures[1].source
+    assert [figure.name for figure in known.figures] == ["spec 4800 GB/s", "theoretical 4814.3 GB/s"]
+    assert "6016 bit x 2 x 3201 MHz" in known.figures[1].source
 
 
 def test_a_gpu_that_no_table_knows_has_its_buss_figure(bus):
     answer = published_figures("NVIDIA Unheard Of", None, None)
-    assert [figure.name for figure in answer.figures] == ["theoretical 4916.7 GB/s"]
+    assert [figure.name for figure in answer.figures] == ["theoretical 4814.3 GB/s"]
     assert answer.question == ""
 
 

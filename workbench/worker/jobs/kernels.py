@@ -1,7 +1,7 @@
 """The probe's kernels: what each must move in bytes, and how a batch of it is built.
 
 A kernel's limit is not the memory's: on MLX's CPU backend a float32 sum stops at a fifth of an integer sum's
-rate, and on CUDA the 4-bit product at a fifth of bfloat16's. So several run, and all are reported.
+rate, and on CUDA the 4-bit product at under a quarter of bfloat16's. So several run, and all are reported.
 """
 
 from collections.abc import Callable, Sequence
