@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from widgets.visible import visible
+from widgets.visible import visible_lines
 
 Check = Callable[[str], str]
 """Returns what was understood, in words; raises ValueError with what is wrong."""
@@ -114,7 +114,7 @@ class PredictionInput(Vertical):
         self.remove_class("-wrong", "-locked")
         if state:
             self.add_class(state)
-        self.query_one(Static).update(visible(words, 600) if words else "")
+        self.query_one(Static).update(visible_lines(words, 600) if words else "")
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

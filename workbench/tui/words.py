@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING
 from widgets.chart import Chart, Level, round_up
 from widgets.fact_list import Fact
 from widgets.sizes import sized
-from workbench.ledger.record import Record
 from workbench.ledger.card import estimate_range
+from workbench.ledger.record import Record
 from workbench.ledger.words import percent, rate
 from workbench.prediction.ceiling import BandwidthFigure, Ceiling, ceiling_tps
 from workbench.protocol.plan import expected_seconds
@@ -18,6 +19,7 @@ from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
 
 if TYPE_CHECKING:
+    from workbench.analysis.calibration import Placed
     from workbench.analysis.reference import Beside
 
 
@@ -85,7 +87,8 @@ def ceiling_facts(desk: Desk) -> list[Fact]:
             lines.append(Fact(said.name or "your number", f"{rate(said.tps)} tok/s", note, mark=over))
     expected = run.plan.fit_estimate if desk.locked else None
     if expected is not None:
-        lines.append(Fact("the fit", f"{rate(expected.tps)} tok/s", f"{estimate_range(expected)}, by earlier runs"))
+        range_words = f"{estimate_range(expected)}, by earlier runs"
+        lines.append(Fact("the fit", f"{rate(expected.tps)} tok/s", range_words))
     if desk.locked and desk.record is None and run.predictions and not run.load_begun:
         seconds = expected_seconds(run.plan, run.predictions[0].tps)
         lines.append(Fact("will take", duration(seconds), "by your number, loading aside"))
@@ -189,7 +192,7 @@ def outcome_facts(record: Record) -> list[Fact]:
         from workbench.analysis.calibration import rank
 
         placed = rank(record.predictions, record.generation_tps)
-        return [Fact(f"{one.place}. {one.name}", f"{rate(one.tps)} tok/s", _off(one.error)) for one in placed]
+        return [Fact(f"{one.place}. {one.name}", f"{rate(one.tps)} tok/s", off_words(one)) for one in placed]
     said = [(p.name or "you", p.tps, p.error) for p in record.predictions]
     if not said and record.predicted_tps_human is not None:
         said = [(record.predicted_by or "you", record.predicted_tps_human, record.prediction_error)]
@@ -231,6 +234,16 @@ def beside_facts(rows: Sequence[Beside]) -> list[Fact]:
         note = f"{sized(same[0].weight_bytes)} a token: {fractions}; {machine}, {date}"
         lines.append(Fact("beside", model, note))
     return lines
+
+
+def off_words(one: Placed) -> str:
+    """How far off, as people say it: `exact`, `5.7 % too high`, `3.2x too high`."""
+    if not math.isfinite(one.factor):
+        return "no rate"
+    if one.factor < 1.0005:
+        return "exact"
+    side = "too low" if one.error > 0 else "too high"
+    return f"{percent(one.factor - 1)} {side}" if one.factor < 2 else f"{one.factor:.1f}x {side}"
 
 
 def _off(error: float | None) -> str:
