@@ -17,8 +17,9 @@ from widgets.ranking import Ranked, Ranking
 from widgets.visible import visible
 from workbench.analysis.calibration import Placed, rank
 from workbench.ledger.record import Record
-from workbench.ledger.words import percent, rate
+from workbench.ledger.words import rate
 from workbench.tui.bindings import bindings, hints
+from workbench.tui.words import off_words
 
 
 class RoundScreen(Screen[None]):
@@ -72,13 +73,3 @@ def nearest(placed: list[Placed]) -> tuple[str, str]:
 def ranked(one: Placed, measured_tps: float) -> Ranked:
     """One place as a row of the ranking."""
     return Ranked(one.place, one.name, rate(one.tps), off_words(one), one.tps / measured_tps)
-
-
-def off_words(one: Placed) -> str:
-    """How far off, as people say it: `exact`, `5.7 % too high`, `3.2x too high`."""
-    if not math.isfinite(one.factor):
-        return "no rate"
-    if one.factor < 1.0005:
-        return "exact"
-    side = "too low" if one.error > 0 else "too high"
-    return f"{percent(one.factor - 1)} {side}" if one.factor < 2 else f"{one.factor:.1f}x {side}"
