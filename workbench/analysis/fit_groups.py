@@ -166,7 +166,8 @@ def _context(record: Record) -> str:
 
 def _format(quantization: Quantization | None, file_format: str | None) -> str:
     if quantization is None or quantization.bits is None:
-        return "not quantized" if file_format != "gguf" else "gguf"
+        mode = quantization.mode if quantization is not None else None
+        return mode or ("gguf" if file_format == "gguf" else "not quantized")
     group = f", groups of {quantization.group_size}" if quantization.group_size else ""
     mode = f" {quantization.mode}" if quantization.mode else ""
     return f"{quantization.bits:g}-bit{mode}{group}{', mixed' if quantization.mixed else ''}"

@@ -68,7 +68,9 @@ def bits(record: Record) -> str:
     """The quantization as config.json states it."""
     quantization = record.quantization
     if quantization is None or quantization.bits is None:
-        return record.format or "not quantized" if record.format != "gguf" else "as the GGUF file says"
+        if quantization is not None and quantization.mode:
+            return visible(quantization.mode, 40)
+        return "as the GGUF file says" if record.format == "gguf" else record.format or "not quantized"
     group = f", groups of {quantization.group_size}" if quantization.group_size else ""
     mode = f", {visible(quantization.mode, 30)}" if quantization.mode else ""
     return f"{quantization.bits:g}{group}{mode}{', mixed' if quantization.mixed else ''}"

@@ -4,6 +4,7 @@ Its rate is n_gen / T with a synchronisation after every token, from an empty ca
 not the quantity that mlx-lm reports, and said so.
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import msgspec
 
 from workbench.errors import LedgerError
 from workbench.ledger.imported import Imported
-from workbench.ledger.record import Record
+from workbench.ledger.record import Quantization, Record
 from workbench.locations import shown
 
 LLAMA_BENCH_RULE = "n_gen/T, synchronised after every token (llama-bench)"
@@ -121,7 +122,8 @@ def _test_bed(row: BenchRow) -> tuple[object, ...]:
 
 
 def _record(row: BenchRow, prompt: BenchRow | None, measured_by: str) -> Record:
-    device = row.gpu_info or row.cpu_info
+    device = (row.gpu_info or "").strip() or (row.cpu_info or "").strip() or None
+    family, weight_format = _described(row.model_type)
     is_generation = row.n_gen > 0
     samples = [tps for tps in row.samples_ts if tps > 0] if is_generation else []
     mean = row.avg_ts if is_generation and row.avg_ts > 0 else None
@@ -144,9 +146,10 @@ def _record(row: BenchRow, prompt: BenchRow | None, measured_by: str) -> Record:
         ),
         device=device,
         date=row.test_time,
-        model=Path(row.model_filename).name,
+        model=re.split(r"[/\\]", row.model_filename)[-1],
         format="gguf",
-        architecture=row.model_type,
+        architecture=family,
+        quantization=Quantization(mode=weight_format) if weight_format else None,
         weight_bytes_total=row.model_size,
         weight_bytes_per_token=row.model_size,
         rule="whole-file",
@@ -164,3 +167,9 @@ def _record(row: BenchRow, prompt: BenchRow | None, measured_by: str) -> Record:
         tps_cv=row.stddev_ts / mean if mean and row.stddev_ts is not None else None,
         energy_unavailable_reason="llama-bench measures none.",
     )
+
+
+def _described(model_type: str | None) -> tuple[str | None, str | None]:
+    """llama.cpp's description of a model, `qwen2 7B Q4_K - Medium`, as its family and its weight format."""
+    words = (model_type or "").split()
+    return (words[0] if words else None), (" ".join(words[2:]) or None)

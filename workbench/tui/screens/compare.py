@@ -140,7 +140,7 @@ class CompareScreen(Screen[None]):
             )
             return
         self._pair.said[name] = event.text
-        event.box.show_words("kept; it waits in the box, and enter locks it there")
+        event.box.show_words("kept: enter in its own box locks it")
         self.paint()
         other = "#right-number" if event.box.id == "left-number" else "#left-number"
         if (
