@@ -98,7 +98,8 @@ def test_sparse_attention_wakes_its_indexer_above_the_threshold():
     below, above = found.context.at(2048), found.context.at(2049)
     assert (below.indexer_weight_bytes, above.indexer_weight_bytes) == (0, indexer)
     assert below.read_bytes == 2048 * (2 * 16 + 8) * 2
-    assert above.read_bytes == 2048 * (2 * 16 + 8) * 2 + 2049 * 32 * 2
+    # What was chosen is gathered once; the copy has the two readers.
+    assert above.read_bytes == 2048 * (16 + 8) * 2 + 2049 * 32 * 2
     assert found.weight_bytes == sum(2 * x for x in (512 * 64, 64, 24 * 64, 8 * 16 * 8))
 
 
@@ -109,12 +110,17 @@ WINDOWS = {
         [16, None],
     ),
     "every n-th layer sees all": ({"sliding_window_pattern": 2, "sliding_window": 8}, [8, None]),
+    "the same in newer configs": ({"_sliding_window_pattern": 2, "sliding_window": 8}, [8, None]),
     "a pattern in letters": ({"sliding_window_pattern": "LG", "sliding_window": 8}, [8, None]),
     "a list of flags": ({"sliding_window_pattern": [True, False], "sliding_window": 8}, [8, None]),
     "a list of layers": ({"sliding_window_layers": [1], "sliding_window": 8}, [None, 8]),
     "a hybrid pattern": ({"hybrid_layer_pattern": [0, 1], "sliding_window_size": 8}, [None, 8]),
     "block types": ({"attention_window_size": 8, "block_types": ["attention"]}, [8, 8]),
     "switched off": ({"sliding_window": 8, "use_sliding_window": False}, [None, None]),
+    "wider than the model's longest context": (
+        {"layer_types": ["sliding_attention"] * 2, "sliding_window": 64, "max_position_embeddings": 64},
+        [None, None],
+    ),
 }
 
 
@@ -127,10 +133,31 @@ def test_windows_are_found_however_the_config_says_them(way):
     assert not unknown_window(text, 0)
 
 
-def test_a_window_that_no_layer_is_said_to_use_is_a_note():
-    context = count(in_memory("hf-gemma-3-4b-it")).context
-    assert "sliding window" in context.notes[0]
-    assert {cache.kind for cache in context.caches} == {CacheKind.FULL}
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ({"sliding_window": 1024}, "Which layers use the sliding window of 1,024 tokens"),
+        ({"layer_types": ["sliding_attention"]}, "How wide the sliding windows are"),
+        ({"layer_types": ["chunked_attention"]}, "How wide the sliding windows are"),
+        ({"layer_types": ["full_attention"]}, ""),
+        ({}, ""),
+    ],
+)
+def test_what_the_config_leaves_open_about_windows_is_said(text, said):
+    from workbench.accounting.windows import unknown_window, window_of
+
+    assert window_of(text, 0) is None
+    assert unknown_window(text, 0).startswith(said)
+    assert bool(unknown_window(text, 0)) is bool(said)
+
+
+def test_a_window_that_no_layer_is_said_to_use_counts_as_full_attention_and_is_found():
+    found = count(in_memory("hf-gemma-3-4b-it"))
+    assert {cache.kind for cache in found.context.caches} == {CacheKind.FULL}
+    (note,) = found.context.notes
+    assert "not known from config.json" in note
+    assert "the most that they can read" in note
+    assert ("context_not_known", note) in [(finding.code, finding.message) for finding in found.findings]
 
 
 @pytest.mark.parametrize(
@@ -138,10 +165,13 @@ def test_a_window_that_no_layer_is_said_to_use_is_a_note():
     [
         ({"self_attn.k_proj": [32, 64], "self_attn.v_proj": [32, 64]}, {}, 64),
         ({"self_attn.k_proj": [48, 64]}, {}, 96),
-        ({"self_attn.qkv_proj": [128, 64]}, {"num_attention_heads": 8, "num_key_value_heads": 2}, 32),
+        ({"self_attn.qkv_proj": [96, 64]}, {"num_attention_heads": 8, "num_key_value_heads": 2}, 32),
+        ({"self_attn.q_k_v_proj": [96, 64]}, {"num_attention_heads": 8, "num_key_value_heads": 2}, 32),
+        ({"self_attn.qkvg_proj": [160, 64]}, {"num_attention_heads": 8, "num_key_value_heads": 2}, 32),
+        ({"attention.query_key_value": [192, 64]}, {"num_attention_heads": 8, "num_key_value_heads": 2}, 128),
         ({"attn.c_attn": [64, 80]}, {"num_attention_heads": 8, "multi_query": True}, 16),
         ({"attn.Wqkv": [80, 64]}, {"num_attention_heads": 8, "attn_config": {"kv_n_heads": 1}}, 16),
-        ({"attn.qkv_proj": [80, 64]}, {"num_query_heads": [8], "num_kv_heads": [3], "head_dim": 8}, 48),
+        ({"attn.qkv_proj": [112, 64]}, {"num_query_heads": [8], "num_kv_heads": [3], "head_dim": 8}, 48),
     ],
 )
 def test_the_width_of_a_cache_comes_from_the_projections_or_the_config(tensors, config, values):
@@ -149,6 +179,44 @@ def test_the_width_of_a_cache_comes_from_the_projections_or_the_config(tensors, 
     stored |= {"model.embed_tokens.weight": ("BF16", [512, 64]), "model.layers.0.norm.weight": ("BF16", [64])}
     found = count(checkpoint(stored, {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 1} | config))
     assert [(cache.kind, cache.items) for cache in found.context.caches] == [(CacheKind.FULL, values)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "values"),
+    [
+        ("U8", [8, 64], 64),
+        ("I32", [64, 4], 64),
+        ("U32", [32, 8], 64),
+        ("U32", [48, 8], 96),
+        ("U8", [48, 32], 96),
+    ],
+)
+def test_rows_packed_into_fewer_ones_are_not_taken_for_the_caches_width(dtype, shape, values):
+    name = "qweight" if dtype == "I32" else "weight"
+    stored = {f"model.layers.0.self_attn.{key}_proj.{name}": (dtype, shape) for key in "kv"}
+    stored |= {"model.embed_tokens.weight": ("BF16", [512, 64]), "model.layers.0.norm.weight": ("BF16", [64])}
+    config = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 1} | {
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+    }
+    (cache,) = count(checkpoint(stored, config)).context.caches
+    assert (cache.kind, cache.items) == (CacheKind.FULL, values)
+
+
+def test_convolutions_over_keys_and_values_keep_their_last_inputs():
+    stored = {
+        "model.embed_tokens.weight": ("BF16", [512, 64]),
+        "model.layers.0.norm.weight": ("BF16", [64]),
+        "model.layers.0.self_attn.W_pack.weight": ("BF16", [96, 64]),
+        "model.layers.0.self_attn.conv_k": ("BF16", [1, 1, 2, 1, 2]),
+        "model.layers.0.self_attn.conv_v": ("BF16", [1, 1, 2, 1, 2]),
+    }
+    config = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 8}
+    found = count(checkpoint(stored, config)).context
+    assert {(cache.kind, cache.items) for cache in found.caches} == {
+        (CacheKind.FULL, 32),
+        (CacheKind.CONVOLUTION, 32),
+    }
 
 
 def test_what_cannot_be_sized_is_a_note_and_not_a_guess():

@@ -175,6 +175,37 @@ def test_a_packed_weight_without_scales_is_refused(packed, scales):
     assert f"model.layers.1.mlp.down_proj.{packed}" in refusal.message
 
 
+def test_a_module_may_be_packed_in_one_layer_and_dense_in_the_next():
+    module = "model.layers.{}.mlp.down_proj."
+    packed = {module.format(0) + "weight": ("U32", [64, 8]), module.format(0) + "scales": ("BF16", [64, 1])}
+    dense = {module.format(1) + "weight": ("BF16", [64, 64])}
+    assert counted(tensors=packed | dense).refusal is None
+    del packed[module.format(0) + "scales"]
+    assert counted(tensors=packed | dense).refusal.code == "scales_missing"
+
+
+@pytest.mark.parametrize("dense", [(), (0,), (1, 3)])
+def test_a_list_in_a_layer_may_mix_packed_and_dense(dense):
+    tensors = {}
+    for i in range(4):
+        name = f"model.layers.0.attn.lora.{i}."
+        tensors[name + "weight"] = ("BF16", [64, 64]) if i in dense else ("U32", [64, 8])
+        if i not in dense:
+            tensors[name + "scales"] = ("BF16", [64, 1])
+    assert counted(tensors=tensors).refusal is None
+    del tensors["model.layers.0.attn.lora.2.scales"]
+    assert counted(tensors=tensors).refusal.code == "scales_missing"
+
+
+def test_mxfp4_blocks_need_their_scales():
+    experts = "model.layers.0.mlp.experts.gate_up_proj_"
+    blocks = {experts + "blocks": ("U8", [8, 64, 2, 16])}
+    assert counted(tensors=blocks | {experts + "scales": ("U8", [8, 64, 2])}).refusal is None
+    refusal = counted(tensors=blocks).refusal
+    assert refusal.code == "scales_missing"
+    assert refusal.message.startswith("model.layers.0.mlp.experts.gate_up_proj_blocks is packed")
+
+
 def test_unclassified_tensors_are_counted_once_and_named():
     found = counted(tensors={"model.layers.0.mystery.w": ("BF16", [64, 64])})
     assert codes(found) == ["unclassified"]

@@ -3,11 +3,16 @@
 The rules were held against mlx-lm 0.32.2's own sanitize with lazy arrays: equal to the byte for all 37.
 """
 
+import json
+import lzma
+from pathlib import Path
+
 import pytest
 
 from tests.checkpoints import checkpoint, in_memory
 from workbench.accounting.engine import count
 
+DATA = Path(__file__).parents[1] / "data"
 MODEL = {"model.embed_tokens.weight": ("BF16", [512, 64]), "lm_head.weight": ("BF16", [512, 64])}
 VOCABULARY = 2 * 512 * 64 * 2
 
@@ -63,6 +68,18 @@ def test_towers_drafts_and_dead_projections_are_not_loaded():
     assert found.resident_bytes == found.disk_bytes - dropped
     hugging_face = count(in_memory("hf-Qwen3.5-35B-A3B"))
     assert hugging_face.resident_bytes == hugging_face.disk_bytes - 893_142_496 - 1_689_281_536
+
+
+def test_projections_that_nobody_reads_are_loaded_where_the_loader_drops_nothing():
+    executed = json.loads(lzma.decompress((DATA / "truth" / "decode-reads.json.xz").read_bytes()))["gemma3n"]
+    tensors = {name: ("F32", shape) for name, (_, shape, *_) in executed["tensors"].items()}
+    found = count(checkpoint(tensors, executed["config"]))
+    dead = [row for row in found.rows if row.rule == "dead-kv"]
+    assert sum(row.resident_bytes for row in dead) == 131_328
+    assert found.resident_bytes == found.disk_bytes == 8_208_128  # mlx-lm 0.32.2's parameters
+    without_altup = {name: entry for name, entry in tensors.items() if "altup" not in name}
+    found = count(checkpoint(without_altup, executed["config"]))
+    assert {row.resident_bytes for row in found.rows if row.rule == "dead-kv"} == {0}
 
 
 def test_a_577_gb_checkpoint_needs_a_terabyte_when_widened():

@@ -14,7 +14,7 @@ from workbench.accounting.modules import is_attention, is_linear_attention
 from workbench.accounting.names import is_index
 from workbench.accounting.rules.rule import Facts
 from workbench.accounting.states import states_of
-from workbench.accounting.survey import Group
+from workbench.accounting.survey import Group, Pattern
 from workbench.accounting.windows import unknown_window, window_of
 from workbench.checkpoint.model_config import as_int, first_int
 
@@ -23,7 +23,7 @@ KEYS = frozenset({"k_proj", "wk", "attn_k", "c_k", "key_proj", "attn_key"})
 VALUES = frozenset({"v_proj", "wv", "attn_v", "c_v", "value_proj", "attn_value"})
 FUSED = frozenset(
     {"qkv_proj", "query_key_value", "c_attn", "Wqkv", "W_pack", "wqkv", "attn_qkv", "qkvg_proj", "qkv"}
-    | {"att_proj"}
+    | {"att_proj", "q_k_v_proj"}
 )
 LATENTS = frozenset({"kv_a_proj_with_mqa", "attn_kv_a_mqa", "kv_a_proj"})
 INDEX_KEYS = frozenset({"index_k_proj", "wk", "k_proj"})
@@ -34,11 +34,10 @@ KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv", "k
 Last = Mapping[str, Group]
 
 _UNKNOWN = "The size of some attention caches is not known from headers or config: they are not counted."
-_WINDOW = (
-    "The configuration speaks of a sliding window without saying which layers use it or how wide it is: all "
-    "layers are taken to attend to everything."
+_THRESHOLD = (
+    "How many tokens the sparse attention chooses is not known from config.json: it is counted as "
+    "reading all of them, and its indexer as always at work, which is the most that it can read of the context."
 )
-_THRESHOLD = "The configuration does not say from which context on the sparse attention's indexer works."
 
 
 def find_context(facts: Facts, entries: Iterable[Entry]) -> Context:
@@ -106,7 +105,7 @@ def _of_block(index: int, groups: list[Group], facts: Facts, notes: list[str]) -
         if len(group.pattern.shape) >= 2 and group.pattern.path.parameter in WEIGHTS and not _indexes(group)
     }
     if not last.keys() & (KEYS | FUSED | LATENTS | QUERIES):
-        if is_attention(block, frozenset()) and any("proj" in name for name in last):
+        if is_attention(block, frozenset()) and any("proj" in name for name in last if name != block):
             notes.append(_UNKNOWN)
         return
     yield from _attention(index, last, facts, notes)
@@ -145,8 +144,12 @@ def _attention(index: int, last: Last, facts: Facts, notes: list[str]) -> Iterat
     shared = config.kv_shared_layers > 0 and index >= depth - config.kv_shared_layers > 0
     reads_other = shared or not last.keys() & (KEYS | FUSED)
     window = window_of(text, index)
-    if window is None and unknown_window(text, index):
-        notes.append(_WINDOW)
+    if window is None and (unknown := unknown_window(text, index)):
+        notes.append(unknown)
+    for name, group in last.items():
+        if name == "conv_k":  # a short convolution over keys and values keeps their last inputs besides
+            kept = items * (group.pattern.shape[-1] - 1)
+            yield Cache(CacheKind.CONVOLUTION, times * config.loops, kept, item_bytes=item)
     kind = CacheKind.FULL if window is None else CacheKind.WINDOW
     yield Cache(kind, times * config.loops, items, limit=window, item_bytes=item, shared=reads_other)
     if (extra := as_int(text.get("loop_window_size"))) and config.loops > 1:
@@ -174,19 +177,36 @@ def _key_value_items(index: int, last: Last, facts: Facts) -> int | None:
     """Values that a token adds to one layer's keys and values: by the projections' rows, else the config."""
     keys = next((group.pattern for name, group in last.items() if name in KEYS), None)
     values = next((group.pattern for name, group in last.items() if name in VALUES), keys)
-    if keys is not None and values is not None and keys.path.parameter != "qweight":
+    hidden = facts.config.hidden
+    if keys is not None and values is not None and not _rows_packed(keys, hidden):
         return keys.shape[0] + values.shape[0]
     text = facts.config.text
     nested = text.get("attn_config")
     parts = (text, nested) if isinstance(nested, Mapping) else (text,)
     heads = first_int(text, HEADS, index)
-    hidden = facts.config.hidden
     width = as_int(text.get("head_dim")) or (hidden // heads if hidden and heads else None)
+    if width is None:
+        return None
+    fused = next((group.pattern for name, group in last.items() if name in FUSED), None)
+    if fused is not None and heads and not _rows_packed(fused, hidden):
+        others = _rows(fused, hidden) - heads * width * (2 if "qkvg" in fused.path.last else 1)
+        if others > 0 and others % (2 * width) == 0:
+            return others  # the rows beside those of the queries (and their gates)
     kv_heads = next((number for part in parts if (number := first_int(part, KV_HEADS, index))), None)
     kv_heads = kv_heads or (1 if text.get("multi_query") is True else heads)
-    if width is None or kv_heads is None:
-        return None
-    return kv_heads * (width + (as_int(text.get("v_head_dim")) or width))
+    return None if kv_heads is None else kv_heads * (width + (as_int(text.get("v_head_dim")) or width))
+
+
+def _rows(pattern: Pattern, hidden: int | None) -> int:
+    """Values that a projection gives; some old models store theirs transposed."""
+    rows, columns = pattern.shape[:2]
+    return columns if rows == hidden != columns else rows
+
+
+def _rows_packed(pattern: Pattern, hidden: int | None) -> bool:
+    """Whether the stored rows are fewer than the projection's: packed integers beside an unpacked input."""
+    packed = pattern.dtype in {"U8", "I8", "U32", "I32"}
+    return pattern.path.parameter == "qweight" or (packed and pattern.shape[1] == hidden)
 
 
 def _item_bytes(facts: Facts) -> int:

@@ -9,15 +9,20 @@ from typing import NamedTuple
 from workbench.accounting.account import Entry, Totals
 from workbench.accounting.names import folded
 from workbench.accounting.rules.rule import Facts
+from workbench.accounting.survey import Pattern
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
 from workbench.escape import visible
 
 WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
 """Parameters that are a module's weight itself."""
-SCALED_BY = {"weight": "scales", "qweight": "scales", "weight_packed": "weight_scale", "blocks": "scales"}
-"""Packed weights, and the parameter without which they are no numbers."""
-PACKED = {"weight": {"U32"}, "qweight": {"I32", "U32"}, "weight_packed": {"I32", "U8"}, "blocks": {"U8"}}
-"""The integers that they are packed into."""
+PACKED = (
+    ("weight", frozenset({"U32"}), "scales"),
+    ("qweight", frozenset({"I32", "U32"}), "scales"),
+    ("weight_packed", frozenset({"I32", "U8"}), "weight_scale"),
+    ("blocks", frozenset({"U8"}), "scales"),
+)
+"""How a packed weight's name ends, the integers that it is packed into, and what stands beside it: without
+that it is no numbers. A module may be packed in one layer (or one expert) and dense in the next."""
 
 
 class Faults(NamedTuple):
@@ -147,27 +152,34 @@ def _missing_layers(facts: Facts) -> Iterator[Finding]:
 
 
 def _missing_scales(facts: Facts) -> Iterator[Finding]:
-    have: dict[tuple[str, str], dict[str, int]] = {}
-    packed: dict[str, str] = {}
+    stored: dict[tuple[str, str], int] = {}
+    packed: dict[tuple[str, str], tuple[str, int]] = {}  # (name, layer): its scales' name, tensors
     for pattern in facts.survey.patterns:
-        path = pattern.path
-        module = folded(".".join(path.module))
-        counted = have.setdefault((module, path.parameter), {})
+        name = folded(pattern.path.name)
+        scales = _scales_of(name, pattern)
         for written, group in pattern.groups.items():
-            counted[written] = counted.get(written, 0) + group.tensors
-        if pattern.dtype in PACKED.get(path.parameter, ()) and len(pattern.shape) > 1:
-            packed[module] = path.parameter
-    for module, parameter in packed.items():
-        scales = have.get((module, SCALED_BY[parameter]), {})
-        for written, tensors in have[module, parameter].items():
-            if scales.get(written, 0) < tensors:
-                name = module.replace("#", written, 1) if written else module
-                yield Finding(
-                    "scales_missing",
-                    f"{visible(name, 120)}.{parameter} is packed, but its {SCALED_BY[parameter]} are "
-                    "missing: the weight cannot be read, and the count would be too low.",
-                )
-                return
+            key = (name, written)
+            stored[key] = stored.get(key, 0) + group.tensors
+            if scales:
+                packed[key] = (scales, packed.get(key, ("", 0))[1] + group.tensors)
+    for (name, written), (scales, tensors) in packed.items():
+        if stored.get((scales, written), 0) < tensors:
+            where = name.replace("#", written, 1) if written else name
+            yield Finding(
+                "scales_missing",
+                f"{visible(where, 120)} is packed, but its {scales.rpartition('.')[2]} are missing: the "
+                "weight cannot be read, and the count would be too low.",
+            )
+            return
+
+
+def _scales_of(name: str, pattern: Pattern) -> str:
+    """The name of the scales that a packed weight needs; "" for any other tensor."""
+    if len(pattern.shape) > 1:
+        for ending, dtypes, scales in PACKED:
+            if pattern.dtype in dtypes and name.endswith((f".{ending}", f"_{ending}")):
+                return name.removesuffix(ending) + scales
+    return ""
 
 
 def _unclassified(entries: Sequence[Entry]) -> Iterator[Finding]:

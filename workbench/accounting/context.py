@@ -26,7 +26,8 @@ class Cache(NamedTuple):
     """`layers` equal layers' memory. `items` are values per token (or of a whole state).
 
     FULL: keys and values of all tokens. WINDOW: of the last `limit`. LATENT: the latent has two readers (as
-    key and as value), its `rope` part one; above `limit` tokens (sparse attention) only that many are read.
+    key and as value), its `rope` part one; above `limit` tokens (sparse attention) only that many are read,
+    and once: a copy of what was chosen has the two readers.
     STATE and CONVOLUTION: fixed, read and written by each step. INDEX: keys of a sparse attention's indexer,
     read above `threshold` tokens. `shared` layers keep nothing and read another layer's cache.
     """
@@ -113,7 +114,8 @@ def _row(cache: Cache, tokens: int, kv_bits: int | None, kv_group_size: int) -> 
             stored = kept
         case CacheKind.LATENT:
             written = cache.items + cache.rope
-            read = kept * (2 * cache.items + cache.rope)
+            readers = 2 if kept == tokens else 1
+            read = kept * (readers * cache.items + cache.rope)
         case CacheKind.INDEX:
             read = tokens * cache.items if tokens > cache.threshold else 0
     numerator, denominator = 8 * cache.item_bytes, 8

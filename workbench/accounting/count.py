@@ -9,7 +9,6 @@ from workbench.accounting.context import Context
 from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Finding
 
-
 RECORDED = "recorded"
 """In a rule's place: the row was put together from a record, and no rule was asked again."""
 

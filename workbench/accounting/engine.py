@@ -18,7 +18,7 @@ from workbench.accounting.seedrule import seed_count
 from workbench.accounting.survey import survey
 from workbench.accounting.verdict import Verdict
 from workbench.accounting.vocabulary import find_vocabulary
-from workbench.checkpoint.checkpoint import Checkpoint
+from workbench.checkpoint.checkpoint import Checkpoint, Finding
 from workbench.checkpoint.model_config import ModelConfig, view, view_gguf
 
 MLX_LM = "mlx-lm 0.32.2"
@@ -40,6 +40,7 @@ def count(checkpoint: Checkpoint, overrides: Sequence[Override] = ()) -> Count:
     ]
     totals = add_up(entries)
     faults = find_faults(checkpoint, facts, entries, totals)
+    context = find_context(facts, entries)
     found = Count(
         runtime=LLAMA_CPP if gguf else MLX_LM,
         rows=Rows(checkpoint.tensors, seen.group_of, entries),
@@ -52,12 +53,12 @@ def count(checkpoint: Checkpoint, overrides: Sequence[Override] = ()) -> Count:
         experts=faults.experts,
         experts_per_token=(facts.config.experts_per_token or 0) if faults.experts else 0,
         seed=seed_count(checkpoint, ((group.pattern.path.name, group.bytes) for group in seen.groups)),
-        findings=faults.findings,
+        findings=(*faults.findings, *(Finding("context_not_known", note) for note in context.notes)),
         refusal=faults.refusal,
         weight_bytes_without_overrides=totals.weight,
         alike=alike(entries),
         stored_by_share=totals.by_share,
-        context=find_context(facts, entries),
+        context=context,
     )
     if not overrides:
         return found

@@ -6,7 +6,8 @@ from typing import Any
 from workbench.checkpoint.model_config import as_int, ints
 
 WIDTHS = ("sliding_window", "sliding_window_size", "attention_window_size", "window_size")
-PATTERNS = ("sliding_window_pattern", "sliding_window_layers", "hybrid_layer_pattern", "block_types")
+EVERY = ("sliding_window_pattern", "_sliding_window_pattern")
+PATTERNS = (*EVERY, "sliding_window_layers", "hybrid_layer_pattern", "block_types")
 
 
 def window_of(text: Mapping[str, Any], index: int) -> int | None:
@@ -24,24 +25,45 @@ def window_of(text: Mapping[str, Any], index: int) -> int | None:
     return _width(text) if _slides(text, index) else None
 
 
-def unknown_window(text: Mapping[str, Any], index: int) -> bool:
-    """Whether the config hints at a window for this layer that `window_of` cannot pin down."""
+def unknown_window(text: Mapping[str, Any], index: int) -> str:
+    """What the config leaves open about a window of this layer, in words; "" if nothing.
+
+    Which layers slide is then in the model's code only. Such a layer counts as attending to everything: no
+    window reads more.
+    """
     kind = _listed(text.get("layer_types"), index)
     if isinstance(kind, str):
-        return "sliding" in kind and _width(text) is None
-    switched_off = text.get("use_sliding_window") is False
-    return _width(text) is not None and not switched_off and not any(key in text for key in PATTERNS)
+        known = as_int(text.get("attention_chunk_size")) if "chunked" in kind else _stated(text)
+        return "" if known or not ("chunked" in kind or "sliding" in kind) else _NO_WIDTH
+    width = _width(text)
+    if width is None or text.get("use_sliding_window") is False or any(key in text for key in PATTERNS):
+        return ""
+    return _NO_LAYERS.format(width=width)
+
+
+_NO_WIDTH = (
+    "How wide the sliding windows are is not known from config.json: those layers are counted as full "
+    "attention, which is the most that they can read of the context."
+)
+_NO_LAYERS = (
+    "Which layers use the sliding window of {width:,} tokens is not known from config.json: all are counted "
+    "as full attention, which is the most that they can read of the context."
+)
 
 
 def _width(text: Mapping[str, Any]) -> int | None:
     """The window, unless it is wider than any context the model is made for."""
-    width = next((value for key in WIDTHS if (value := as_int(text.get(key))) and value > 0), None)
+    width = _stated(text)
     longest = as_int(text.get("max_position_embeddings"))
     return None if width is None or (longest is not None and width >= longest) else width
 
 
+def _stated(text: Mapping[str, Any]) -> int | None:
+    return next((value for key in WIDTHS if (value := as_int(text.get(key))) and value > 0), None)
+
+
 def _slides(text: Mapping[str, Any], index: int) -> bool:
-    pattern = text.get("sliding_window_pattern")
+    pattern = next((text[key] for key in EVERY if key in text), None)
     every = as_int(pattern)
     if every is not None:
         return every > 0 and (index + 1) % every != 0

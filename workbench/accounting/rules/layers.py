@@ -53,9 +53,14 @@ def router(subject: Subject, facts: Facts) -> Verdict | None:
 
 
 @rule("dead-kv", "The layer reads an earlier layer's keys and values: its own projections are never read.")
-def dead_kv(subject: Subject, _: Facts) -> Verdict | None:
-    """By position (the config's last KV-shared layers), then by the projection."""
-    return unread(Role.ATTENTION) if subject.kv_shared and subject.path.last in KEY_VALUE_MODULES else None
+def dead_kv(subject: Subject, facts: Facts) -> Verdict | None:
+    """By position (the config's last KV-shared layers), then by the projection.
+
+    mlx-lm drops them on load, but loads layers with AltUp as they are; llama.cpp loads all.
+    """
+    if not subject.kv_shared or subject.path.last not in KEY_VALUE_MODULES:
+        return None
+    return unread(Role.ATTENTION, loaded=subject.in_gguf or "altup" in subject.layer_siblings(facts))
 
 
 @rule("sparse-indexer", "A sparse attention's indexer: idle until the context passes its threshold.")

@@ -43,14 +43,22 @@ class Subject(NamedTuple):
         """The tensors' shape, row-major."""
         return self.group.pattern.shape
 
+    @property
+    def in_gguf(self) -> bool:
+        """Whether the tensor stands in a GGUF file's layer."""
+        return self.path.stack == "blk"
+
     def siblings(self, facts: Facts) -> frozenset[str]:
         """All path segments inside the same block of this kind of layer."""
         return facts.survey.siblings.get((self.kind, self.path.block), frozenset())
 
+    def layer_siblings(self, facts: Facts) -> frozenset[str]:
+        """All path segments inside this kind of layer."""
+        return facts.survey.siblings.get((self.kind, ""), frozenset())
+
     def beside_router(self, facts: Facts) -> frozenset[str]:
-        """The same, or the whole layer's where a layer has no blocks (GGUF): where a router may stand."""
-        flat = self.path.stack == "blk"
-        return facts.survey.siblings.get((self.kind, "" if flat else self.path.block), frozenset())
+        """Where a router may stand: in the block, or in the whole layer where it has no blocks (GGUF)."""
+        return self.layer_siblings(facts) if self.in_gguf else self.siblings(facts)
 
 
 Judge = Callable[[Subject, Facts], Verdict | None]
