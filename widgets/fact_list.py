@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -62,11 +62,15 @@ class FactList(Widget):
         """Show these facts; the same ones cost nothing."""
         if tuple(facts) == self._facts:
             return
-        before = len(self._lines(self.size.width))
+        before = self._lines(self.size.width)
         self._facts = tuple(facts)
         self._wrapped = (-1, [])
-        after = len(self._lines(self.size.width))
-        self.refresh(layout=before != after)
+        after = self._lines(self.size.width)
+        if len(before) != len(after) or not after:
+            self.refresh(layout=True)
+        else:  # rows that look as before are not sent again
+            changed = (y for y, (old, new) in enumerate(zip(before, after, strict=True)) if old != new)
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
         self.call_after_refresh(self._fit_height)
 
     def _fit_height(self) -> None:

@@ -202,4 +202,4 @@ async def test_the_open_witness_screen_shows_the_graph_when_it_speaks(desk):
         assert "is being read" in screen_text(app)
         desk.graph.gate.set()
         await until(lambda: "no tensor is read differently" in screen_text(app))
-        assert "the same to the byte" in " ".join(screen_text(app).split())
+        await until(lambda: "the same to the byte" in " ".join(screen_text(app).split()))

@@ -83,6 +83,14 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "stop", ("s",), "stop", "Stop the run (its record is kept), the probe, the look at the decode graph"
     ),
+    Action(
+        "energy",
+        ("E",),
+        "energy",
+        "Add an energy pass to the run: how long, after how much idle, which meter",
+        twin="measure --energy",
+        opens=True,
+    ),
     Action("text", ("t",), "text", "Show the generated text during runs"),
     Action(
         "witness",

@@ -20,6 +20,7 @@ from workbench.tui.threads import Post, offer
 
 if TYPE_CHECKING:  # both load when a measurement is made: the first screen does not owe them
     from workbench.power.choice import Choice
+    from workbench.power.meter import Meter
     from workbench.protocol.steps import Measurement
 
 
@@ -42,10 +43,14 @@ def protocol_measurement(
 
 
 class Conductor:
-    """Holds the measurement of the plan on the desk. `run` is its newest state, None before a plan."""
+    """Holds the measurement of the plan on the desk. `run` is its newest state, None before a plan.
+
+    `found` are this machine's power sources, None while they are looked for; `power` those that are used.
+    """
 
     def __init__(self, post: Post, options: Options, make: Make = protocol_measurement) -> None:
         self.run: Run | None = None
+        self.found: Choice | None = None
         self.power: Choice | None = None
         self._post = post
         self._options = options
@@ -57,7 +62,7 @@ class Conductor:
     def plan(self, plan: Plan) -> None:
         """Take this plan: before a lock it replaces the one before, with the worker that is already there.
 
-        A locked number was said of the bytes and figures of its plan: only the settings may change then.
+        A locked number was said of its plan's bytes and figures: only how it is measured may change then.
         """
         if self._measurement is None:
             made = self._make(
@@ -67,10 +72,24 @@ class Conductor:
             self._prepared = self._offering = None
         elif self._measurement.run.locked:
             run = self._measurement.run
-            self._measurement.run = replace(run, plan=replace(run.plan, settings=plan.settings))
+            kept = replace(run.plan, settings=plan.settings, experiment=plan.experiment)
+            self._measurement.run = replace(run, plan=kept)
         else:
             self._measurement.replan(plan)
         self.run = self._measurement.run
+
+    @property
+    def meter(self) -> Meter | None:
+        """The meter of an energy pass that has begun."""
+        return self._measurement.energy.meter if self._measurement is not None else None
+
+    def use_power(self, choice: Choice) -> None:
+        """These sources measure energy from now on; a pass that has begun keeps its own."""
+        from workbench.protocol.energy import EnergyPass
+
+        self.power = choice
+        if self._measurement is not None and self.meter is None:
+            self._measurement.energy = EnergyPass(choice)
 
     async def prepare(self) -> None:
         """Start the worker once; the libraries load while the user thinks."""

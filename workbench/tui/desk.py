@@ -23,6 +23,7 @@ from workbench.tui.seal import Looked
 
 if TYPE_CHECKING:
     from workbench.analysis.reference import Beside
+    from workbench.tui.energy_wish import EnergyWish
 
 StepState = Literal["done", "now", "todo", "failed"]
 RUNNING = frozenset(
@@ -44,7 +45,8 @@ class Desk:
 
     `looked` is what the decode graph said, None until it has; `said` a prediction that waits for it: a number
     is locked for bytes that no longer change. `probing_s` counts a probe's seconds, None without one.
-    `beside` are other runs' rows, there only once this one has its record.
+    `energy` is the energy pass that was asked for; `beside` are other runs' rows, there once this one has its
+    record.
     """
 
     name: str = ""
@@ -56,6 +58,7 @@ class Desk:
     looked: Looked | None = None
     said: str = ""
     probing_s: int | None = None
+    energy: EnergyWish | None = None
     figures: tuple[BandwidthFigure, ...] = ()
     rule: str = "count"
     plan: Plan | None = None
@@ -116,7 +119,7 @@ def plan_of(desk: Desk, options: Options) -> Plan | None:
     """The plan of what is on the desk; None where there is nothing that could be run."""
     if desk.checkpoint is None or desk.count is None or cannot_run(replace(desk, plan=None)):
         return None
-    wishes = options.settings
+    wishes, energy = options.settings, desk.energy
     settings = RunSettings(
         prompt_tokens=wishes.prompt_tokens,
         max_tokens=wishes.tokens,
@@ -125,6 +128,8 @@ def plan_of(desk: Desk, options: Options) -> Plan | None:
         text=desk.show_text,
         ui_hz=options.paint_hz,
         blind=options.blind,
+        idle_s=energy.idle_s if energy is not None else 0.0,
+        energy_min_s=energy.window_s if energy is not None else 0.0,
     )
     return Plan(
         desk.checkpoint,
@@ -132,7 +137,7 @@ def plan_of(desk: Desk, options: Options) -> Plan | None:
         bandwidths=desk.figures,
         rule=desk.rule,
         settings=settings,
-        experiment="demo" if options.demo else "single",
+        experiment="demo" if options.demo else "energy" if energy is not None else "single",
         alias=wishes.alias,
         command=options.command,
         **_witness(desk.looked),

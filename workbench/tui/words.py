@@ -17,10 +17,12 @@ from workbench.prediction.ceiling import BandwidthFigure, Ceiling, ceiling_tps
 from workbench.protocol.plan import expected_seconds
 from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
+from workbench.tui.power_words import energy_facts
 
 if TYPE_CHECKING:
     from workbench.analysis.calibration import Placed
     from workbench.analysis.reference import Beside
+    from workbench.tui.energy_wish import EnergyWish
 
 
 def facts(desk: Desk) -> list[Fact]:
@@ -48,9 +50,16 @@ def facts(desk: Desk) -> list[Fact]:
     if count.experts:
         lines.append(Fact("experts", f"{count.experts_per_token} of {count.experts}", "per token and layer"))
     lines.append(Fact("counted for", count.runtime, "batch 1"))
+    if desk.energy is not None:
+        lines.append(Fact("energy pass", duration(desk.energy.window_s), _energy_words(desk.energy)))
     lines += [Fact("warning", "", finding.message, mark=True) for finding in checkpoint.findings]
     lines += [Fact("warning", "", finding.message, mark=True) for finding in count.findings]
     return lines
+
+
+def _energy_words(wish: EnergyWish) -> str:
+    idle = f", after {duration(wish.idle_s)} of idle" if wish.idle_s else ""
+    return f"of steady decode after the repeats{idle} (E changes it)"
 
 
 def _in_force(desk: Desk) -> str:
@@ -213,10 +222,7 @@ def measured_facts(record: Record) -> list[Fact]:
         lines.append(Fact("first token", f"{record.ttft_s * 1000:,.0f} ms"))
     if record.peak_memory_gb is not None:
         lines.append(Fact("peak memory", f"{record.peak_memory_gb:,.2f} GB"))
-    for reading in record.power:
-        if reading.mwh_per_token_gross is not None and reading.claim != "none":
-            value = f"{reading.mwh_per_token_gross:.4g} mWh/token"
-            lines.append(Fact("energy", value, f"{reading.claim}: {reading.scope}"))
+    lines += [line for reading in record.power for line in energy_facts(reading)]
     if not record.power and record.energy_unavailable_reason:
         first, _, _ = record.energy_unavailable_reason.partition(". ")
         lines.append(Fact("energy", "not measured", first))

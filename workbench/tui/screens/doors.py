@@ -53,10 +53,25 @@ def witness(main: MainScreen) -> None:
     main.app.push_screen(WitnessScreen(main.desk.name, main.desk.count, main.desk.looked))
 
 
+def energy(main: MainScreen) -> None:
+    """Ask how long an energy pass shall be."""
+    found = main.conductor.found
+    if main.desk.running:
+        main.refuse("a run is going: its energy pass was said before it")
+        return
+    if found is None:
+        main.refuse("the power sources are still being looked for")
+        return
+    from workbench.tui.screens.energy import EnergyScreen
+
+    main.app.push_screen(EnergyScreen(found, main.desk.energy), main.wish_energy)
+
+
 DOORS: Mapping[str, Callable[[MainScreen], None]] = {
     "card": card,
     "everybody": everybody,
     "compare": compare,
     "witness": witness,
+    "energy": energy,
 }
 """By the action's id."""

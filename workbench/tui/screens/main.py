@@ -1,134 +1,73 @@
-"""The main screen: five panes around one Desk. Handlers own the state, an interval paints it.
+"""The main screen: the protocol around the five panes. Handlers own the state, an interval paints it.
 
 Widgets know no rooms, workers know no widgets: here they meet. The protocol itself is `protocol.steps`.
-Screens that open rarely are imported when they open: the first one owes them nothing.
 """
 
+from __future__ import annotations
+
 import asyncio
-from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
 from textual.events import DescendantFocus
-from textual.screen import Screen
-from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
-from widgets.key_hints import Hint, KeyHints
 from widgets.prediction_input import PredictionInput
-from widgets.steps import Steps
 from workbench.errors import WorkbenchError
 from workbench.ledger.record import Record
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.prediction.parse import parse_predictions
-from workbench.protocol.run import Step
 from workbench.tui import messages, threads
-from workbench.tui.bindings import bindings, hints
+from workbench.tui.bindings import bindings
 from workbench.tui.conductor import Conductor, Make, protocol_measurement
-from workbench.tui.desk import Desk, cannot_run, plan_of, run_is_off, step_states
+from workbench.tui.desk import Desk, cannot_run, plan_of, run_is_off
 from workbench.tui.graph_look import GraphLook
-from workbench.tui.hinting import PANES, hint_ids, off_ids, tabs
 from workbench.tui.options import Options
 from workbench.tui.pair import Pair
 from workbench.tui.panes.bytes_pane import BytesPane
 from workbench.tui.panes.figure_box import FigureBox
 from workbench.tui.panes.models_pane import ModelsPane
 from workbench.tui.panes.power_pane import PowerPane
-from workbench.tui.panes.prediction_pane import PredictionPane
-from workbench.tui.panes.run_pane import RunPane
 from workbench.tui.probing import Probe
 from workbench.tui.screens.doors import DOORS
+from workbench.tui.screens.five_panes import FivePanes
 from workbench.tui.seal import given_up
 
+if TYPE_CHECKING:
+    from workbench.tui.energy_wish import EnergyWish
 
-class MainScreen(Screen[None]):
-    """The protocol on one screen; narrow, one pane at a time."""
+
+class MainScreen(FivePanes):
+    """The protocol on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("main")]
-    note: ClassVar[str] = ""
-    """Stands in the titles of the screens that open from here."""
 
     def __init__(self, options: Options, make: Make = protocol_measurement) -> None:
-        super().__init__()
-        self.options = options
-        self.desk = Desk(figures=options.figures, rule=options.rule)
+        super().__init__(options)
         self.conductor = Conductor(self.post_message, options, make)
         self.graph_look = GraphLook(self.post_message)
-        self.pair = Pair()
-        self._painted: Desk | None = None
         self.probe = Probe(self.post_message, options)
+        self.pair = Pair()
 
-    # --- what is on the screen ---
-
-    def compose(self) -> ComposeResult:
-        """Steps, panes, hints."""
-        yield Steps([str(step) for step in Step], id="steps")
-        yield KeyHints(tabs("models"), tabs=True, id="tabs")
-        with Container(id="panes"):
-            yield self.first_pane()
-            yield BytesPane(id="bytes")
-            yield PredictionPane(self.options.prediction, id="prediction")
-            yield RunPane(id="run")
-            yield self.last_pane()
-        yield KeyHints(id="hints")
-
-    def first_pane(self) -> Widget:
-        """What there is to choose from."""
-        return ModelsPane(self.options, id="models", classes="-current")
-
-    def last_pane(self) -> Widget:
-        """Power."""
-        return PowerPane(id="power")
-
-    def hint_row(self) -> list[Hint]:
-        """What makes sense next."""
-        return hints(hint_ids(self.desk), off_ids(self.desk))
-
-    def on_mount(self) -> None:
-        """Start looking; paint at the options' rate."""
-        self.call_after_refresh(self.paint)  # the panes' own children are not there yet
-        self.set_interval(1 / self.options.paint_hz, self._tick)
-
-    def _tick(self) -> None:
+    def tick(self) -> None:
+        """The run, a probe's seconds and the power of an energy pass go on without a message."""
         if self.conductor.run is not self.desk.run:
             self.change(run=self.conductor.run)
         if self.probe.seconds != self.desk.probing_s:
             self.change(probing_s=self.probe.seconds)
-
-    def change(self, **changes: object) -> None:
-        """Put something else on the desk and paint it."""
-        self.desk = replace(self.desk, **changes)  # type: ignore[arg-type]
-        self.paint()
+        if self.desk.running and self.conductor.meter is not None:
+            self._paint_power()
 
     def paint(self) -> None:
-        """Show the desk; what did not change is not painted."""
-        desk, before = self.desk, self._painted
-        if desk is before:
-            return
-        self._painted = desk
-        stamp = desk.run.stamp if desk.run is not None else None
-        device = (stamp.device or "") if stamp is not None else ""
-        self.query_one(Steps).show(step_states(desk), "synthetic weights" if desk.synthetic else device)
-        self.query_one(BytesPane).paint(desk, before)
-        self.query_one(PredictionPane).paint(desk, before)
-        self.query_one(RunPane).paint(desk, blind=self.options.blind)
-        self.query_one("#hints", KeyHints).show(self.hint_row())
+        """The panes, and power, which also needs the meter."""
+        super().paint()
+        self._paint_power()
 
-    def show_pane(self, name: str) -> None:
-        """Bring a pane to the front (narrow) and the focus into it."""
-        for pane in PANES:
-            self.query_one(f"#{pane}").set_class(pane == name, "-current")
-        self.query_one("#tabs", KeyHints).show(tabs(name))
-        targets = {"models": "#entries", "bytes": "#tree", "prediction": "#prediction", "power": "#power"}
-        self.set_focus(self.query_one(targets[name]) if name in targets else None)
-
-    @on(KeyHints.Pressed)
-    async def _hint_pressed(self, event: KeyHints.Pressed) -> None:
-        await self.run_action(event.action)
+    def _paint_power(self) -> None:
+        for pane in self.query(PowerPane):
+            pane.paint(self.desk, self.conductor.meter, blind=self.options.blind)
 
     # --- the checkpoint: find, choose, count ---
 
@@ -143,7 +82,8 @@ class MainScreen(Screen[None]):
         self.graph_look.give_up()
         await self.conductor.close()
         entry = event.entry
-        self.desk = Desk(figures=self.desk.figures, rule=self.desk.rule, show_text=self.desk.show_text)
+        kept = self.desk
+        self.desk = Desk(figures=kept.figures, rule=kept.rule, show_text=kept.show_text, energy=kept.energy)
         self.change(
             name=entry.name, path=entry.path, busy=f"reading the headers of {entry.name} ...", run=None
         )
@@ -285,8 +225,25 @@ class MainScreen(Screen[None]):
 
     @on(messages.PowerFound)
     def _power_found(self, event: messages.PowerFound) -> None:
-        self.conductor.power = event.choice
-        self.query_one(PowerPane).show(event.choice)
+        self.conductor.found = event.choice
+        self._use_power()
+
+    def _use_power(self) -> None:
+        from workbench.tui.energy_wish import used
+
+        if self.conductor.found is not None:
+            choice = used(self.conductor.found, self.desk.energy)
+            self.conductor.use_power(choice)
+            self.query_one(PowerPane).show(choice)
+
+    def wish_energy(self, answer: tuple[EnergyWish | None] | None) -> None:
+        """The answer of the energy dialogue: a wish, none, or nothing said."""
+        if answer is None:
+            return
+        self.change(energy=answer[0])
+        self._use_power()
+        if self.desk.plan is not None and self.desk.record is None:
+            self._plan()
 
     @on(Worker.StateChanged)
     def _worker_failed(self, event: Worker.StateChanged) -> None:
@@ -294,19 +251,11 @@ class MainScreen(Screen[None]):
             self.refuse(f"{event.worker.group}: {type(event.worker.error).__name__}: {event.worker.error}")
             self.change(measuring=False, busy="")
 
-    def refuse(self, why: str) -> None:
-        """Say why a key did nothing."""
-        self.post_message(messages.Notice(why, problem=True))
-
     async def shut_down(self) -> None:
         """Leave no process and no lock without its record behind."""
         await asyncio.gather(self.graph_look.stop(), self.probe.stop(), self.conductor.close())
 
     # --- the keys, see `actions` ---
-
-    def action_show_pane(self, name: str) -> None:
-        """Keys 1 to 5."""
-        self.show_pane(name)
 
     def action_choose(self) -> None:
         """Enter outside the table: go there."""
