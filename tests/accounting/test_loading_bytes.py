@@ -17,6 +17,13 @@ MODEL = {"model.embed_tokens.weight": ("BF16", [512, 64]), "lm_head.weight": ("B
 VOCABULARY = 2 * 512 * 64 * 2
 
 
+def said(tensors, quantization):
+    named = {f"model.layers.0.mlp.up_proj.{name}": entry for name, entry in tensors.items()}
+    found = count(checkpoint(MODEL | named, {"vocab_size": 512, "quantization_config": quantization}))
+    (finding,) = found.findings
+    return finding.message
+
+
 def resident(tensors, quantization):
     named = {f"model.layers.0.mlp.up_proj.{name}": entry for name, entry in tensors.items()}
     found = count(checkpoint(MODEL | named, {"vocab_size": 512, "quantization_config": quantization}))
@@ -51,6 +58,16 @@ def test_symmetric_int4_gets_biases_it_did_not_store():
         "weight_shape": ("I64", [2]),
     }
     assert resident(packed, {"quant_method": "compressed-tensors"})[0] == 256 * 16 * 4 + 2 * 256 * 4 * 2
+
+
+def test_what_is_kept_otherwise_than_stored_is_said_with_its_bytes_and_not_counted():
+    # Head, packed weights, zeros and scales as stored; in memory the zeros are biases, four times as large.
+    awq = {"qweight": ("I32", [128, 32]), "qzeros": ("I32", [2, 32]), "scales": ("F16", [2, 256])}
+    message = said(awq, {"quant_method": "awq", "bits": 4})
+    assert "each group of packed weights gets a 16-bit bias beside its scale" in message
+    assert f"reads {VOCABULARY // 2 + 128 * 32 * 4 + 2 * 2 * 256 * 2:,} bytes" in message
+    fp8 = {"weight": ("F8_E4M3", [256, 128]), "weight_scale_inv": ("F32", [2, 1])}
+    assert "fp8 is widened to bf16" in said(fp8, {"quant_method": "fp8"})
 
 
 @pytest.mark.parametrize("scales", [("BF16", [256, 2]), ("U8", [256, 4])])

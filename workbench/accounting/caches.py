@@ -35,8 +35,8 @@ Last = Mapping[str, Group]
 
 _UNKNOWN = "The size of some attention caches is not known from headers or config: they are not counted."
 _THRESHOLD = (
-    "How many tokens the sparse attention chooses is not known from config.json: it is counted as "
-    "reading all of them, and its indexer as always at work, which is the most that it can read of the context."
+    "How many tokens the sparse attention chooses is not known from config.json: it is counted as reading "
+    "all of them, and its indexer as always at work, which is the most that it can read of the context."
 )
 
 

@@ -33,7 +33,9 @@ class Faults(NamedTuple):
     experts: int
 
 
-def find_faults(checkpoint: Checkpoint, facts: Facts, entries: Sequence[Entry], totals: Totals) -> Faults:
+def find_faults(
+    checkpoint: Checkpoint, facts: Facts, entries: Sequence[Entry], totals: Totals, change_on_load: str
+) -> Faults:
     """Check the structure of a judged checkpoint. Further refusals stand among the findings."""
     refusals = [
         *_nothing(totals),
@@ -49,7 +51,7 @@ def find_faults(checkpoint: Checkpoint, facts: Facts, entries: Sequence[Entry], 
         *refusals[1:],
         *_assumptions(facts, experts),
         *_unclassified(entries),
-        *_loaders_ways(checkpoint, facts, totals),
+        *_loaders_ways(checkpoint, facts, totals, change_on_load),
     ]
     return Faults(tuple(findings), refusals[0] if refusals else None, experts)
 
@@ -200,15 +202,14 @@ def _unclassified(entries: Sequence[Entry]) -> Iterator[Finding]:
         )
 
 
-def _loaders_ways(checkpoint: Checkpoint, facts: Facts, totals: Totals) -> Iterator[Finding]:
+def _loaders_ways(checkpoint: Checkpoint, facts: Facts, totals: Totals, change: str) -> Iterator[Finding]:
     if checkpoint.gguf is not None:
         return
     if abs(totals.resident_weight - totals.weight) > totals.weight // 1000:
         yield Finding(
             "changed_on_load",
-            "mlx-lm keeps these weights in another form than stored (fp8 is widened to bf16, packed "
-            f"zeros become biases) and reads {totals.resident_weight:,} bytes per token. The count is of the "
-            "bytes as stored.",
+            f"mlx-lm keeps these weights in another form than stored ({change or 'some are not loaded'}): a "
+            f"token reads {totals.resident_weight:,} bytes of them. The count is of the bytes as stored.",
         )
     if any(pattern.path.parameter == "g_idx" for pattern in facts.survey.patterns):
         yield Finding("group_indices", "GPTQ group indices (g_idx): mlx-lm does not load such checkpoints.")

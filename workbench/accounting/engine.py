@@ -10,7 +10,7 @@ from workbench.accounting.account import Entry, Rows, add_up, alike
 from workbench.accounting.caches import find_context
 from workbench.accounting.checks import find_faults
 from workbench.accounting.count import Count
-from workbench.accounting.loading import resident_factor
+from workbench.accounting.loading import loading_of
 from workbench.accounting.overrides import Override
 from workbench.accounting.rules import judge
 from workbench.accounting.rules.rule import Facts, Subject
@@ -32,14 +32,14 @@ def count(checkpoint: Checkpoint, overrides: Sequence[Override] = ()) -> Count:
     """
     facts = gather(checkpoint)
     seen, gguf = facts.survey, checkpoint.gguf is not None
-    factor = resident_factor(seen, facts.config, gguf)
+    loading = loading_of(seen, facts.config, gguf)
     verdicts = judge_all(facts)
     entries = [
-        Entry(group, verdict, factor(group.pattern))
+        Entry(group, verdict, loading.factor(group.pattern))
         for group, verdict in zip(seen.groups, verdicts, strict=True)
     ]
     totals = add_up(entries)
-    faults = find_faults(checkpoint, facts, entries, totals)
+    faults = find_faults(checkpoint, facts, entries, totals, loading.change)
     context = find_context(facts, entries)
     found = Count(
         runtime=LLAMA_CPP if gguf else MLX_LM,

@@ -6,6 +6,7 @@ affine weights stay packed. What a rule says is dropped is not loaded at all.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from workbench.accounting.survey import Pattern, Survey
 from workbench.checkpoint.model_config import ModelConfig
@@ -14,14 +15,22 @@ FP8 = frozenset({"F8_E4M3", "F8_E5M2"})
 DROPPED = frozenset(
     {"g_idx", "weight_g_idx", "weight_shape", "input_scale", "activation_scale", "qscale_act"}
 )
-Factor = Callable[[Pattern], int]
 
 
-def resident_factor(survey: Survey, config: ModelConfig, gguf: bool) -> Factor:
-    """How many bytes in memory a stored byte of a pattern becomes (0, 1, 2 or 4)."""
+class Loading(NamedTuple):
+    """`factor`: how many bytes in memory a stored byte of a pattern becomes. `change` says why, in words."""
+
+    factor: Callable[[Pattern], int]
+    change: str = ""
+
+
+def loading_of(survey: Survey, config: ModelConfig, gguf: bool) -> Loading:
+    """What the runtime makes of the checkpoint's stored forms: factors are 0, 1, 2 or 4."""
+    if gguf:
+        return Loading(lambda _: 1)
     mode = config.quantization.mode if config.quantization else ""
     parameters = {pattern.path.parameter for pattern in survey.patterns}
-    widens = not gguf and "weight_scale_inv" in parameters and mode in {"", "fp8"} and not _is_mxfp8(config)
+    widens = "weight_scale_inv" in parameters and mode in {"", "fp8"} and not _is_mxfp8(config)
     awq = mode in {"awq", "gptq"} and "qweight" in parameters
     unbiased = awq and "qzeros" not in parameters
     symmetric = (
@@ -32,8 +41,6 @@ def resident_factor(survey: Survey, config: ModelConfig, gguf: bool) -> Factor:
 
     def factor(pattern: Pattern) -> int:
         parameter = pattern.path.parameter
-        if gguf:
-            return 1
         if parameter in DROPPED:
             return 0
         if widens and (pattern.dtype in FP8 or parameter == "weight_scale_inv"):
@@ -43,7 +50,11 @@ def resident_factor(survey: Survey, config: ModelConfig, gguf: bool) -> Factor:
         biased = (symmetric and parameter == "weight_scale") or (unbiased and parameter == "scales")
         return 2 if biased else 1
 
-    return factor
+    if widens:
+        return Loading(factor, "fp8 is widened to bf16, and its scales are gone")
+    if awq or symmetric:
+        return Loading(factor, "each group of packed weights gets a 16-bit bias beside its scale")
+    return Loading(factor)
 
 
 def _is_mxfp8(config: ModelConfig) -> bool:
