@@ -81,7 +81,7 @@ class DeskStage:
 
     def make(self, plan, *, on_change, options, power):
         """A measurement over a scripted worker."""
-        return self.stage.make(plan, self.script, on_change=on_change)
+        return self.stage.make(plan, self.script, on_change=on_change, power=power or NO_POWER)
 
     def app(self, **changes):
         """An app over this desk that paints fast."""

@@ -1,4 +1,4 @@
-"""The decode graph on the screens: looked at in the background, sealed on the prediction, in force where it differs."""
+"""The decode graph on the screens: looked at in the background, sealed, in force where it differs."""
 
 import asyncio
 
