@@ -1,11 +1,11 @@
 """CPU time and peak memory of a long ledger, each step in a fresh process.
 
-    python tests/bench/long_ledger.py [--records 100000] [--runs 3] [--json]
+    python tests/bench/long_ledger.py [--records 100000] [--runs 3] [--like LEDGER] [--json]
 
-Two ledgers of real records: without token times (3.6 kB a line), and with those of three repeats of 200
-tokens (8.9 kB). Steps: first load of the table, load again (kept rows), every record without its token times,
-verify. Figures are user + system seconds of the step, medians of the runs, and the largest resident set of
-the process.
+Two ledgers: without token times (3.6 kB a line), and with those of three repeats of 200 tokens (8.9 kB); with
+--like two of copies of that ledger's last record. Steps: first load of the table, load again (kept rows),
+every record without its token times, verify. Figures are user + system seconds of the step, medians of the
+runs, and the largest resident set of the process.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from tests.analysis.office import BYTES, office_record
 from workbench.analysis.verdict import judged
-from workbench.ledger.store import append_lines
+from workbench.ledger.store import append_lines, read
 
 STEP = """
 import sys, time
@@ -56,13 +56,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--like", type=Path, metavar="LEDGER")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WORKBENCH_HOME"] = folder
         found = [
             {"ledger": name, "bytes": ledger.stat().st_size, "step": step, **measured(ledger, step, args)}
-            for name, ledger in ledgers(Path(folder), args.records)
+            for name, ledger in ledgers(Path(folder), args.records, args.like)
             for step in STEPS
         ]
     if args.json:
@@ -75,9 +76,9 @@ def main() -> None:
         )
 
 
-def ledgers(folder: Path, count: int):
+def ledgers(folder: Path, count: int, like: Path | None):
     """Both ledgers, written by the room's own append."""
-    models = [judged(office_record(model)) for model in BYTES]
+    models = read(like).records[-1:] if like else [judged(office_record(model)) for model in BYTES]
     steps = [[10_000_000 + 7_919 * token % 2_000_000 for token in range(199)] for _ in range(3)]
     for name, times in (("without token times", None), ("with token times", steps)):
         ledger = folder / f"{name}.jsonl"
@@ -85,7 +86,7 @@ def ledgers(folder: Path, count: int):
             append_lines(
                 ledger,
                 [
-                    line(replace(models[n % 6], record_id=f"{n:036d}", token_times_ns=times))
+                    line(replace(models[n % len(models)], record_id=f"{n:036d}", token_times_ns=times))
                     for n in range(start, min(start + 5_000, count))
                 ],
             )

@@ -32,11 +32,6 @@ class Query:
     until: str = ""
     discarded: bool = True
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether every row matches."""
-        return self == Query()
-
 
 KEYS = ("machine", "model", "status", "verdict", "experiment", "rule", "since", "until", "discarded")
 """What may stand before a colon."""

@@ -153,16 +153,34 @@ class KernelFigure(Field, frozen=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One run group, or one bandwidth probe, imported row or discarding: schema 1 of the ledger."""
+    """One run group, or one bandwidth probe, imported row or discarding: schema 1 of the ledger.
 
-    # identity
-    schema_version: int = SCHEMA_VERSION
+    What a list shows of a record comes first, whatever its group: a list need not read the rest of the line.
+    """
+
+    # headline
     record_id: str
     run_group_id: str
     experiment: str  # single, ladder, energy, bandwidth, demo, external
     status: str  # measured, cancelled, failed, interrupted, discarding, imported
     discards: str | None = None
     reason: str | None = None
+    alias: str | None = None
+    device: str | None = None
+    date: str | None = None
+    model: str | None = None
+    quantization: Quantization | None = None
+    rule: str | None = None  # count, seed, whole-file, all-bytes
+    weight_bytes_per_token: int | None = None
+    predicted_tps_human: float | None = None
+    predicted_decode_tps: float | None = None
+    bandwidth_gbps: float | None = None
+    bandwidth_kind: str | None = None
+    generation_tps: float | None = None
+    achieved_gbps: float | None = None
+    verdict: str | None = None
+    # identity
+    schema_version: int = SCHEMA_VERSION
     runtime: str = "mlx-lm"
     runtime_commit: str | None = None
     measured_by: str | None = None  # who measured an imported row elsewhere; null for our own
@@ -170,8 +188,6 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     synthetic_weights: bool = False
     sha256: str | None = None
     # stamp
-    alias: str | None = None
-    device: str | None = None
     hw_model: str | None = None
     gpu_cores: int | None = None
     memory_gb: float | None = None
@@ -186,7 +202,6 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     mlx_lm: str | None = None
     transformers: str | None = None
     workbench: str | None = None
-    date: str | None = None
     command: list[str] | None = None
     ssh: bool | None = None
     # conditions
@@ -211,13 +226,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     clock_drift: float | None = None
     conditions_reasons: dict[str, str] | None = None  # field -> why it is null
     # model
-    model: str | None = None
     revision: str | None = None
     files: list[FileEntry] | None = None
     config_sha256: str | None = None
     architecture: str | None = None
     format: str | None = None
-    quantization: Quantization | None = None
     # bytes
     weight_bytes_total: int | None = None
     weight_bytes_resident: int | None = None
@@ -229,13 +242,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     tied_embeddings: bool | None = None
     experts: int | None = None
     experts_per_token: int | None = None
-    weight_bytes_per_token: int | None = None
     lookup_row_bytes: int | None = None
     roles: dict[str, RoleBytes] | None = None
     seed_rule_bytes_per_token: int | None = None
     witness: Witness | None = None
     bus_bytes_per_token: int | None = None
-    rule: str | None = None  # count, seed, whole-file, all-bytes
     in_force: str | None = None  # count, graph, override
     weight_bytes_per_token_without_overrides: int | None = None
     rule_version: int | None = None
@@ -249,13 +260,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     loaded_at: str | None = None
     earlier_runs_seen: int | None = None
     predicted_by: str | None = None
-    predicted_tps_human: float | None = None
     predicted_at: str | None = None
     predictions: list[NamedPrediction] = msgspec.field(default_factory=list)
-    bandwidth_gbps: float | None = None
-    bandwidth_kind: str | None = None
     bandwidth_source: str | None = None
-    predicted_decode_tps: float | None = None
     ceilings: list[NamedCeiling] = msgspec.field(default_factory=list)
     fit_estimate: FitEstimate | None = None
     # settings
@@ -281,7 +288,6 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     ttft_s: float | None = None
     prompt_tps: float | None = None
     generation_tokens: int | None = None
-    generation_tps: float | None = None
     generation_tps_mlx_lm: float | None = None
     decode_rule: str | None = None
     decode_s: float | None = None
@@ -300,14 +306,12 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     effective_gbps: float | None = None
     fractions: list[Fraction] = msgspec.field(default_factory=list)
     prediction_error: float | None = None
-    verdict: str | None = None
     verdict_reasons: list[str] = msgspec.field(default_factory=list)
     excess_explained_by: list[str] = msgspec.field(default_factory=list)
     # energy
     power: list[PowerReading] = msgspec.field(default_factory=list)
     energy_unavailable_reason: str | None = None
     # probe
-    achieved_gbps: float | None = None
     kernels: list[KernelFigure] | None = None
     threads: int | None = None
     method: str | None = None

@@ -12,28 +12,31 @@ class RowQuantization(msgspec.Struct, frozen=True, gc=False):
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """What a table shows of a record. Names and units are the record's; `offset` is its line's place."""
+    """What a table shows of a record: the fields that its line begins with, with their names and units.
+
+    `offset` is the line's place in the file.
+    """
 
     record_id: str
+    run_group_id: str
     experiment: str
     status: str
-    run_group_id: str | None = None
-    discards: str | None = None
-    reason: str | None = None
-    date: str | None = None
-    alias: str | None = None
-    device: str | None = None
-    model: str | None = None
-    quantization: RowQuantization | None = None
-    rule: str | None = None
-    weight_bytes_per_token: int | None = None
-    predicted_tps_human: float | None = None
-    predicted_decode_tps: float | None = None
-    bandwidth_gbps: float | None = None
-    bandwidth_kind: str | None = None
-    generation_tps: float | None = None
-    achieved_gbps: float | None = None
-    verdict: str | None = None
+    discards: str | None
+    reason: str | None
+    alias: str | None
+    device: str | None
+    date: str | None
+    model: str | None
+    quantization: RowQuantization | None
+    rule: str | None
+    weight_bytes_per_token: int | None
+    predicted_tps_human: float | None
+    predicted_decode_tps: float | None
+    bandwidth_gbps: float | None
+    bandwidth_kind: str | None
+    generation_tps: float | None
+    achieved_gbps: float | None
+    verdict: str | None
     offset: int = 0
 
     @property

@@ -110,6 +110,8 @@ def decode(line: Line) -> Record:
     if line.raw is None:
         raise LedgerError("the line is too long to be a record", code="damaged_line")
     try:
+        if not line.raw.isascii():
+            line.raw.decode()  # the decoder passes over the texts that it does not keep
         return _DECODER.decode(line.raw)
     except UNDECODABLE as error:
         newer = _as_far_as_known(line.raw)
