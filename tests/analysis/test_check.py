@@ -62,7 +62,7 @@ def test_a_checked_number_is_external_and_says_who_said_it():
     record = claimed("Qwen3.5-9B-4bit", 95.0, measured_by="a README", device="Apple M3 Ultra")
     assert (record.experiment, record.status, record.measured_by) == ("external", "imported", "a README")
     assert record.scope == "Decode phase as claimed, on Apple M3 Ultra: said by a README, not measured here."
-    assert record.date == "2026-11-29T00:00:00Z"
+    assert record.date == "2026-11-29T00:00:00+00:00"
     assert "Not measured here: the figures are as they were given." in record.verdict_reasons
     assert record.sha256 is None
     assert claimed("Qwen3.5-9B-4bit", 95.0).measured_by == "nobody named"

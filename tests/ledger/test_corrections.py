@@ -39,7 +39,7 @@ def test_discarding_appends_a_record_with_its_reason_and_changes_nothing(ledger)
     made = discard(ledger, first.record_id, "every byte on disk was counted", NOW)
     assert ledger.read_bytes().startswith(before)
     assert (made.status, made.discards) == ("discarding", first.record_id)
-    assert made.date == "2026-11-29T12:00:00Z"
+    assert made.date == "2026-11-29T12:00:00+00:00"
     assert discarded(read(ledger).records) == {first.record_id: "every byte on disk was counted"}
 
 

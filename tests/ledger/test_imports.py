@@ -8,8 +8,9 @@ from workbench.errors import LedgerError, UsageError
 from workbench.ledger.external import external_row
 from workbench.ledger.imports import import_file
 from workbench.ledger.llama_bench import LLAMA_BENCH_RULE
+from workbench.ledger.merge import add_new
 from workbench.ledger.source_rows import MLX_LM_RULE
-from workbench.ledger.store import append, read
+from workbench.ledger.store import read
 from workbench.ledger.verify import verify
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
 
@@ -118,8 +119,8 @@ def test_importing_twice_gives_the_same_record_ids_and_a_sound_ledger(tmp_path):
     assert [one.record_id for one in first.records] == [one.record_id for one in second.records]
     assert len({one.record_id for one in first.records}) == 2
     ledger = tmp_path / "ledger.jsonl"
-    for record in first.records:
-        append(ledger, record)
+    assert add_new(ledger, first.records) == (2, 0)
+    assert add_new(ledger, second.records) == (0, 2)
     assert verify(ledger).is_sound
     assert len(read(ledger).records) == 2
 
@@ -174,12 +175,20 @@ def test_a_mixed_test_is_refused_and_a_prompt_test_alone_is_kept(tmp_path):
     assert judged(record).verdict == "none"
 
 
-def test_depth_and_other_builds_are_tests_of_their_own(tmp_path):
+def test_depth_other_builds_and_other_settings_are_tests_of_their_own(tmp_path):
     deep = {**GENERATION, "n_depth": 4096}
     other = {**GENERATION, "build_commit": "fffffff"}
-    records = import_file(written(tmp_path, PROMPT, GENERATION, deep, other)).records
-    assert [record.prompt_tps for record in records] == [812.4, None, None]
+    flash = [{**PROMPT, "flash_attn": True, "avg_ts": 900.0}, {**GENERATION, "flash_attn": True}]
+    records = import_file(written(tmp_path, PROMPT, GENERATION, deep, other, *flash)).records
+    assert [record.prompt_tps for record in records] == [812.4, None, None, 900.0]
     assert "at depth 4096" in records[1].scope
+    assert len({record.record_id for record in records}) == 4
+
+
+def test_one_prompt_test_serves_every_generation_test_beside_it(tmp_path):
+    longer = {**GENERATION, "n_gen": 256, "avg_ts": 64.0}
+    records = import_file(written(tmp_path, PROMPT, GENERATION, longer)).records
+    assert [(record.max_tokens, record.prompt_tps) for record in records] == [(128, 812.4), (256, 812.4)]
 
 
 @pytest.mark.parametrize("text", ["", "[", "[1]", '[{"n_prompt": "x"}]', "{}", "\x00\x01", "[" * 50_000])

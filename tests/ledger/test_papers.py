@@ -14,7 +14,7 @@ from workbench.ledger.difference import compare, shown
 from workbench.ledger.export import as_csv, as_json, as_markdown, markdown_table
 from workbench.ledger.record import FileEntry, NamedPrediction, PowerReading
 from workbench.ledger.report import as_markdown as report_markdown
-from workbench.ledger.report import as_text, report, row
+from workbench.ledger.report import report, row
 from workbench.ledger.table import row_of
 
 RUN_1 = judged(
@@ -143,9 +143,8 @@ def test_missing_energy_says_why():
     assert dict(report(record))["power or energy"] == "sudo -n was refused"
 
 
-def test_reports_print_as_text_and_markdown():
+def test_reports_print_as_markdown():
     lines = [("decode", "95.1 tok/s"), ("", "a reason"), ("peak memory", "6 GB")]
-    assert as_text(lines) == "decode       95.1 tok/s\n             a reason\npeak memory  6 GB"
     assert report_markdown(lines, "Report") == (
         "## Report\n\n- **decode**: 95.1 tok/s\n  - a reason\n- **peak memory**: 6 GB"
     )

@@ -4,7 +4,7 @@ It is never a measurement of ours: the record says external, and who said it.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +12,7 @@ from workbench.analysis.excess import Alternative
 from workbench.analysis.rates import NO_MACHINE_TPS, plausible_tps
 from workbench.analysis.verdict import judged
 from workbench.errors import UsageError
+from workbench.ledger.moments import utc_text
 from workbench.ledger.record import Record
 
 NOBODY = "nobody named"
@@ -41,7 +42,6 @@ def check(
             f"Give tok/s above 0 and at most {NO_MACHINE_TPS:,.0f}.",
             code="rate",
         )
-    moment = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     who = measured_by or NOBODY
     where = device or "an unnamed device"
     record = Record(
@@ -56,7 +56,7 @@ def check(
             "measured_by": who,
             "scope": f"Decode phase as claimed, on {where}: said by {who}, not measured here.",
             "device": device,
-            "date": moment,
+            "date": utc_text(now),
             "batch": batch,
             "draft_model": draft_model,
             "generation_tps": measured_tps,

@@ -1,12 +1,13 @@
 """Take a record back: nothing is changed, a later record discards it by id and says why."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
 
 from workbench.errors import LedgerError, UsageError
 from workbench.escape import visible
 from workbench.ledger.corrections import find
+from workbench.ledger.moments import utc_text
 from workbench.ledger.record import Record
 from workbench.ledger.store import append
 from workbench.ledger.table import load
@@ -28,7 +29,6 @@ def discard(path: Path, wanted: str, reason: str, now: datetime | None = None) -
             "Nothing was changed.",
             code="already_discarded",
         )
-    moment = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds")
     return append(
         path,
         Record(
@@ -41,6 +41,6 @@ def discard(path: Path, wanted: str, reason: str, now: datetime | None = None) -
             alias=target.alias,
             device=target.device,
             model=target.model,
-            date=moment.replace("+00:00", "Z"),
+            date=utc_text(now),
         ),
     )

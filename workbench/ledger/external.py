@@ -1,9 +1,10 @@
 """A row that a person types: somebody else's number, with everything that keeps it from being a rumour."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import uuid4
 
 from workbench.errors import UsageError
+from workbench.ledger.moments import utc_text
 from workbench.ledger.record import NamedCeiling, Quantization, Record
 from workbench.ledger.words import gb
 from workbench.prediction.ceiling import BandwidthFigure, ceilings
@@ -43,7 +44,7 @@ def external_row(
     if weight_bytes is not None and weight_bytes <= 0:
         raise UsageError(f"{weight_bytes} bytes per token is no size.", "Give the bytes of the weights.")
     made = ceilings([figure], {rule: weight_bytes}) if figure is not None and weight_bytes else []
-    moment = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    moment = utc_text(now)
     return Record(
         record_id=str(uuid4()),
         run_group_id=str(uuid4()),

@@ -7,7 +7,7 @@ not the quantity that mlx-lm reports, and said so.
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
@@ -31,19 +31,12 @@ class BenchRow(msgspec.Struct, frozen=True):
     stddev_ts: float | None = None
     samples_ts: list[float] = msgspec.field(default_factory=list)
     build_commit: str | None = None
-    build_number: int | None = None
     cpu_info: str | None = None
     gpu_info: str | None = None
     backends: str | None = None
     model_type: str | None = None
     model_size: int | None = None
-    model_n_params: int | None = None
-    n_batch: int | None = None
-    n_threads: int | None = None
-    n_gpu_layers: int | None = None
     n_depth: int = 0
-    type_k: str | None = None
-    type_v: str | None = None
     test_time: str | None = None
 
 
@@ -53,30 +46,47 @@ def import_llama_bench(path: Path, measured_by: str = "whoever ran llama-bench")
     A prompt test of the same model and build gives that record its prompt rate. Mixed tests (prompt and
     generation in one rate) are refused. Raises `LedgerError` when the file is neither form.
     """
-    values = _values(path)
-    rows: list[tuple[int, BenchRow]] = []
+    tests: list[_Test] = []
     refused: list[tuple[int, str]] = []
-    for number, value in values:
+    for number, value in _values(path):
         try:
-            rows.append((number, msgspec.convert(value, BenchRow, strict=False)))
+            row = msgspec.convert(value, BenchRow, strict=False)
         except msgspec.ValidationError as error:
             refused.append((number, f"the row is not llama-bench's: {error}"))
-    prompts = {_test_bed(row): row for _, row in rows if row.n_prompt > 0 and row.n_gen == 0}
-    records = []
-    used = set()
-    for number, row in rows:
+            continue
         if row.n_gen > 0 and row.n_prompt > 0:
             refused.append((number, "a mixed test: its rate is of prompt and generation together"))
-        elif row.n_gen > 0:
-            prompt = prompts.get(_test_bed(row))
-            used.add(_test_bed(row))
-            records.append(_record(row, prompt, measured_by))
-    records += [
-        _record(row, row, measured_by)
-        for _, row in rows
-        if row.n_prompt > 0 and row.n_gen == 0 and _test_bed(row) not in used
-    ]
+        else:
+            tests.append(_test(row, value))
+    prompts = {test.bed: test for test in tests if test.row.n_prompt > 0}
+    generations = [test for test in tests if test.row.n_gen > 0]
+    records = [_record(test, prompts.get(test.bed), measured_by) for test in generations]
+    used = {test.bed for test in generations}
+    records += [_record(prompt, prompt, measured_by) for bed, prompt in prompts.items() if bed not in used]
     return Imported(tuple(records), tuple(sorted(refused)))
+
+
+class _Test(NamedTuple):
+    """One row, its identity, and its test bed: all that another test must share with it to belong to it."""
+
+    row: BenchRow
+    record_id: str
+    bed: str
+
+
+def _test(row: BenchRow, value: dict[str, Any]) -> _Test:
+    identity = str(uuid5(NAMESPACE_URL, f"llama-bench:{_canonical(value)}"))
+    return _Test(row, identity, _canonical({name: of for name, of in value.items() if name not in _OF_ONE}))
+
+
+_OF_ONE = {"n_prompt", "n_gen", "test_time"} | {
+    f"{what}_{unit}" for what in ("avg", "stddev", "samples") for unit in ("ns", "ts")
+}
+"""What two tests of one bed do not share: how many tokens, and their results."""
+
+
+def _canonical(fields: dict[str, Any]) -> str:
+    return msgspec.json.encode(fields, order="sorted").decode()
 
 
 def _values(path: Path) -> list[tuple[int, Any]]:
@@ -106,33 +116,18 @@ def _numbered(lines: Iterable[bytes]) -> Iterable[tuple[int, bytes]]:
     return ((number, line) for number, line in enumerate(lines, 1) if line.strip())
 
 
-def _test_bed(row: BenchRow) -> tuple[object, ...]:
-    """What two tests must share to belong together."""
-    return (
-        row.model_filename,
-        row.build_commit,
-        row.backends,
-        row.gpu_info,
-        row.n_depth,
-        row.n_threads,
-        row.n_gpu_layers,
-        row.type_k,
-        row.type_v,
-    )
-
-
-def _record(row: BenchRow, prompt: BenchRow | None, measured_by: str) -> Record:
+def _record(test: _Test, of_prompt: _Test | None, measured_by: str) -> Record:
+    row, prompt = test.row, of_prompt.row if of_prompt is not None else None
     device = (row.gpu_info or "").strip() or (row.cpu_info or "").strip() or None
     family, weight_format = _described(row.model_type)
     is_generation = row.n_gen > 0
     samples = [tps for tps in row.samples_ts if tps > 0] if is_generation else []
     mean = row.avg_ts if is_generation and row.avg_ts > 0 else None
-    identity = str(uuid5(NAMESPACE_URL, f"llama-bench:{msgspec.json.encode(row).decode()}"))
     phase, tokens = ("Decode", row.n_gen) if is_generation else ("Prompt", row.n_prompt)
     depth = f" at depth {row.n_depth}" if row.n_depth else " from an empty cache"
     return Record(
-        record_id=identity,
-        run_group_id=identity,
+        record_id=test.record_id,
+        run_group_id=test.record_id,
         experiment="external",
         status="imported",
         reason="Imported from llama-bench: not measured here.",

@@ -36,7 +36,7 @@ def merge(into: Path, source: Path) -> Merged:
         raise LedgerError(
             f"{shown(source)} is this ledger itself.", "Name the other machine's file.", code="same_ledger"
         )
-    seals = {row.record_id: row.sha256 for _, row in _seals(into)}
+    seals = {one.record_id: one.sha256 for one in _seals(into)}
     damaged: list[tuple[int, str]] = []
     added: list[bytes] = []
     conflicting: list[str] = []
@@ -55,7 +55,7 @@ def merge(into: Path, source: Path) -> Merged:
 
 def add_new(into: Path, records: Iterable[Record]) -> tuple[int, int]:
     """Append imported records that the ledger does not hold yet: how many were new, how many known."""
-    known = {row.record_id for _, row in _seals(into)}
+    known = {one.record_id for one in _seals(into)}
     lines: list[bytes] = []
     already = 0
     for record in records:
@@ -76,11 +76,11 @@ class _Sealed(msgspec.Struct, frozen=True):
 _DECODER = msgspec.json.Decoder(_Sealed)
 
 
-def _seals(path: Path) -> Iterator[tuple[bytes, _Sealed]]:
+def _seals(path: Path) -> Iterator[_Sealed]:
     """Ids and seals only: a ledger of a hundred thousand records need not be in memory for them."""
     for line in lines_of(path):
         with contextlib.suppress(*UNDECODABLE):
-            yield line.raw or b"", _DECODER.decode(line.raw or b"")
+            yield _DECODER.decode(line.raw or b"")
 
 
 def _records(path: Path, damaged: list[tuple[int, str]]) -> Iterator[tuple[bytes, Record]]:

@@ -39,12 +39,6 @@ def row(record: Record) -> list[Line]:
     ]
 
 
-def as_text(lines: list[Line]) -> str:
-    """The pairs with their labels aligned."""
-    width = max((len(label) for label, _ in lines), default=0)
-    return "\n".join(f"{label:<{width}}  {text}".rstrip() for label, text in lines)
-
-
 def as_markdown(lines: list[Line], title: str = "") -> str:
     """The pairs as a Markdown list below a heading."""
     heading = [f"## {title}", ""] if title else []

@@ -4,7 +4,6 @@ Nothing is repaired; each problem names its line.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import msgspec
 
 from workbench.errors import LedgerError
 from workbench.ledger.lines import Line, lines_of
+from workbench.ledger.moments import moment_of
 from workbench.ledger.record import SCHEMA_VERSION, Record, digest_of_fields
 from workbench.ledger.store import decode
 
@@ -79,7 +79,7 @@ def _form(record: Record) -> list[tuple[str, str]]:
         found.append(("status", f"there is no status {record.status[:40]!r}"))
     if record.experiment not in EXPERIMENTS:
         found.append(("experiment", f"there is no experiment {record.experiment[:40]!r}"))
-    if record.date is not None and _moment(record.date) is None:
+    if record.date is not None and moment_of(record.date) is None:
         found.append(("date", "the date is no ISO 8601 date"))
     if record.status == "measured" and record.experiment in PREDICTED_EXPERIMENTS:
         if record.generation_tps is None:
@@ -104,13 +104,13 @@ def _order(record: Record) -> list[tuple[str, str]]:
         return []
     if record.predicted_tps_human is None and not record.predictions:
         return [("no_prediction", "it was measured and nobody had predicted it")]
-    predicted = _moment(record.predicted_at)
-    loaded = _moment(record.loaded_at)
+    predicted = moment_of(record.predicted_at)
+    loaded = moment_of(record.loaded_at)
     if predicted is None or loaded is None:
         return [("no_order", "it does not say when it was predicted and when the model was loaded")]
     if predicted >= loaded:
         return [("late_prediction", "the prediction was locked after the model began to load")]
-    late = [lock for lock in record.locks if (at := _moment(lock.at)) is None or at >= loaded]
+    late = [lock for lock in record.locks if (at := moment_of(lock.at)) is None or at >= loaded]
     if late:
         return [("late_prediction", "a prediction was changed after the model began to load")]
     return []
@@ -124,12 +124,3 @@ def _correction(record: Record, known: dict[str, int]) -> list[tuple[str, str]]:
     if record.discards not in known:
         return [("discards_unknown", "it discards a record that does not stand before it")]
     return [] if record.reason else [("no_reason", "it discards without a reason")]
-
-
-def _moment(text: str | None) -> datetime | None:
-    """An ISO date as a moment; without an offset it is taken for UTC."""
-    try:
-        moment = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
