@@ -172,11 +172,11 @@ def replace_tps(lock, tps):
     return LockedPrediction(lock.at, tps)
 
 
-def test_the_outcome_says_above_or_below_the_prediction():
+def test_the_outcome_says_how_far_off_each_guess_is_the_nearest_first():
     said = NamedPrediction("ana", 100.0, -0.335)
     desk = ended(predictions=[said, NamedPrediction("bo", 50.0, 0.33)], generation_tps=66.5)
     notes = [fact.note for fact in outcome_facts(desk.record)]
-    assert notes == ["measured 33.5 % below it", "measured 33.0 % above it"]
+    assert notes == ["33.0 % too low", "50.4 % too high"]
 
 
 def test_what_was_not_measured_is_said_with_its_reason_and_never_as_zero():
