@@ -296,8 +296,6 @@ async def test_the_card_and_the_ledger_show_the_record(desk):
         await pilot.press("escape", "L")
         await until(lambda: "1 record" in screen_text(app))
         await pilot.press("enter")
-        await pilot.pause()
-        assert "measured" in screen_text(app)
+        await until(lambda: "measurement" in screen_text(app))
         await pilot.press("escape", "escape")
-        await pilot.pause()
-        assert app.screen is app.main_screen
+        await until(lambda: app.screen is app.main_screen)
