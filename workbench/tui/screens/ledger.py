@@ -14,7 +14,6 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input, Static
-from textual.worker import get_current_worker
 
 from widgets.key_hints import KeyHints
 from widgets.ledger_table import Cell, LedgerTable
@@ -58,9 +57,9 @@ class LedgerScreen(Screen[None]):
     class Selected(Message):
         """The rows that a filter leaves, newest first, or what is wrong with the filter."""
 
-        def __init__(self, text: str, rows: Sequence[Row], problem: str = "") -> None:
+        def __init__(self, table: Table, text: str, rows: Sequence[Row], problem: str = "") -> None:
             super().__init__()
-            self.text, self.rows, self.problem = text, rows, problem
+            self.table, self.text, self.rows, self.problem = table, text, rows, problem
 
     def __init__(
         self, options: Options, hidden: Hidden | None = None, *, read_only: bool = False, note: str = ""
@@ -76,6 +75,7 @@ class LedgerScreen(Screen[None]):
         self._problem = ""
         self._marked: list[str] = []
         self._wanted: str | None = None
+        self._looking = False
 
     def compose(self) -> ComposeResult:
         """Filter, table, a line about the file, hints."""
@@ -114,24 +114,29 @@ class LedgerScreen(Screen[None]):
     @on(Read)
     def _was_read(self, event: Read) -> None:
         self._table, self._problem = event.table, event.problem
-        self._select(self.query_one("#query", Input).value)
+        self._look_for()
 
-    @work(thread=True, exclusive=True, group="select", exit_on_error=False)
-    def _select(self, text: str) -> None:
-        worker = get_current_worker()
+    def _look_for(self) -> None:
+        """Filter by what stands in the box; while one text is looked for, later ones wait."""
+        if not self._looking:
+            self._looking = True
+            self._select(self._table, self.query_one("#query", Input).value)
+
+    @work(thread=True, group="select", exit_on_error=False)
+    def _select(self, table: Table, text: str) -> None:
         try:
-            rows = select(self._table, parse_query(text))
+            rows = select(table, parse_query(text))
         except WorkbenchError as error:
-            self.post_message(self.Selected(text, (), f"{error.message} {error.hint}"))
-            return
-        rows.reverse()
-        if not worker.is_cancelled:
-            self.post_message(self.Selected(text, rows))
+            self.post_message(self.Selected(table, text, (), f"{error.message} {error.hint}"))
+        else:
+            self.post_message(self.Selected(table, text, rows[::-1]))
 
     @on(Selected)
     def _was_selected(self, event: Selected) -> None:
-        if event.text != self.query_one("#query", Input).value:
-            return  # a newer text is being looked for
+        self._looking = False
+        if event.table is not self._table or event.text != self.query_one("#query", Input).value:
+            self._look_for()
+            return
         here = self._wanted or (row.record_id if (row := self._row()) else None)
         self._wanted = None
         cursor = next((i for i, row in enumerate(event.rows) if row.record_id == here), 0)
@@ -168,7 +173,7 @@ class LedgerScreen(Screen[None]):
     @on(Input.Changed, "#query")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._select(event.value)
+        self._look_for()
 
     @on(Input.Submitted, "#query")
     def _done(self, event: Input.Submitted) -> None:
