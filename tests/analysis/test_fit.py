@@ -235,6 +235,12 @@ def test_another_machine_runtime_family_format_or_context_is_another_group(field
     assert group_of(replace(one, date="2026-10-01T00:00:00Z", model="x")) == group_of(one)
 
 
+def test_weights_in_another_type_are_another_group():
+    one = office_record("Qwen3.5-9B-4bit", quantization=None)
+    groups = {group_of(replace(one, dtype=dtype)).weight_format for dtype in ("F32", "BF16", None)}
+    assert groups == {"f32", "bf16", "not quantized"}
+
+
 def test_several_runs_of_one_checkpoint_are_one_point():
     runs = [
         judged(office_record("Qwen3.5-9B-4bit", tps, record_id=str(tps), tps_cv=cv))

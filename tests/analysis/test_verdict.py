@@ -296,7 +296,7 @@ def test_the_probes_kernel_of_the_same_format_is_the_evidence():
         kernels=[
             KernelFigure("sum", "float32", 1, 12, 8, 4270.0, 4220.0),
             KernelFigure("matvec", "4-bit affine", 1, 12, 8, 930.0, 925.0),
-            KernelFigure("matvec", "bf16", 1, 12, 8, 4260.0, 4240.0),
+            KernelFigure("matvec", "bfloat16", 1, 12, 8, 2000.0, 1990.0),
         ],
     )
     reason = judge(office_record("Qwen3.5-9B-4bit", 20.0, **CLEAN), probe=probe).reasons[0]
@@ -319,16 +319,43 @@ def test_any_doubt_keeps_the_question(fields, doubt):
 
 
 @pytest.mark.parametrize(
-    ("nbytes", "quantization", "billions"),
+    ("nbytes", "quantization", "dtype", "billions"),
     [
-        (4_466_000_000, Quantization(4, 64, "affine"), 7.94),
-        (15_000_000_000, None, 7.5),
-        (8_000_000_000, Quantization(4, 32, "mxfp4"), 15.06),
+        (4_466_000_000, Quantization(4, 64, "affine"), None, 7.94),
+        (15_000_000_000, None, None, 7.5),
+        (15_000_000_000, None, "BF16", 7.5),
+        (15_000_000_000, None, "F32", 3.75),
+        (8_000_000_000, Quantization(mode="fp8"), "F8_E4M3", 8.0),
+        (4_500_000_000, None, "Q4_K", 8.0),
+        (8_000_000_000, Quantization(4, 32, "mxfp4"), None, 15.06),
     ],
 )
-def test_parameters_follow_from_bytes_and_bits(nbytes, quantization, billions):
-    record = replace(office_record(MIXTURE), weight_bytes_total=nbytes, quantization=quantization)
+def test_parameters_follow_from_bytes_and_bits(nbytes, quantization, dtype, billions):
+    record = replace(
+        office_record(MIXTURE), weight_bytes_total=nbytes, quantization=quantization, dtype=dtype
+    )
     assert parameters(record) / 1e9 == pytest.approx(billions, abs=0.01)
+
+
+def test_a_weight_format_that_nobody_states_gives_no_number_of_parameters():
+    record = replace(office_record(MIXTURE), quantization=Quantization(mode="exotic"), dtype="X9")
+    assert parameters(record) is None
+
+
+def test_an_unquantized_checkpoints_evidence_is_the_product_in_its_own_type():
+    kernels = [
+        KernelFigure("copy", "float32", 1, 4, 8, 24.0, 23.0),
+        KernelFigure("matvec", "float32", 1, 4, 8, 4.7, 4.6),
+        KernelFigure("matvec", "bfloat16", 1, 4, 8, 2.6, 2.5),
+    ]
+    probe = replace(office_record(MIXTURE), experiment="bandwidth", achieved_gbps=25.0, kernels=kernels)
+    large = {**CLEAN, "quantization": None, "weight_bytes_total": 40_000_000_000}
+    stops = {"F32": "matvec in float32 stops at 4.7", "BF16": "matvec in bfloat16 stops at 2.6"}
+    for dtype, words in stops.items():
+        record = replace(office_record("Qwen3.5-9B-4bit", 20.0, **large), dtype=dtype)
+        assert words in judge(record, probe=probe).reasons[0]
+    record = replace(office_record("Qwen3.5-9B-4bit", 20.0, **large), dtype="F16")
+    assert "stops at" not in judge(record, probe=probe).reasons[0]
 
 
 # --- conditions and observations ---

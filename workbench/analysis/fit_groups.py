@@ -11,7 +11,7 @@ from workbench.analysis.counting_error import COUNTING_RULES
 from workbench.analysis.fit import Fit, FitRefusedError, estimate, fit
 from workbench.analysis.least_squares import Point, Weighting
 from workbench.analysis.rates import plausible_tps
-from workbench.ledger.record import FitEstimate, Quantization, Record
+from workbench.ledger.record import FitEstimate, Record
 from workbench.ledger.words import percent
 
 RUNS = frozenset({"single", "ladder", "energy", "demo"})
@@ -63,7 +63,7 @@ def group_of(record: Record) -> Group:
         f"{machine}{cores}",
         f"{runtime}{mlx}",
         family,
-        _format(record.quantization, record.format),
+        _format(record),
         _context(record),
     )
 
@@ -164,10 +164,12 @@ def _context(record: Record) -> str:
     return f"{record.prompt_tokens} + {record.max_tokens} tokens"
 
 
-def _format(quantization: Quantization | None, file_format: str | None) -> str:
+def _format(record: Record) -> str:
+    quantization = record.quantization
     if quantization is None or quantization.bits is None:
         mode = quantization.mode if quantization is not None else None
-        return mode or ("gguf" if file_format == "gguf" else "not quantized")
+        stored = record.dtype.lower() if record.dtype else None
+        return mode or stored or ("gguf" if record.format == "gguf" else "not quantized")
     group = f", groups of {quantization.group_size}" if quantization.group_size else ""
     mode = f" {quantization.mode}" if quantization.mode else ""
     return f"{quantization.bits:g}-bit{mode}{group}{', mixed' if quantization.mixed else ''}"

@@ -4,8 +4,10 @@ Source of the threshold: "Write the Prediction Before the Number" (15 %, models 
 """
 
 from workbench.analysis.counting_error import JudgedCeiling
-from workbench.ledger.record import KernelFigure, Quantization, Record
+from workbench.checkpoint.dtypes import bits_per_value
+from workbench.ledger.record import KernelFigure, Record
 from workbench.ledger.words import gbps, percent
+from workbench.machine.spoiled import BUSY_PCT
 
 LOW_FRACTION = 0.15
 LARGE_PARAMETERS = 4e9
@@ -13,7 +15,6 @@ STEADY_CV = 0.05
 """Repeats that spread less than this (sd / mean) are stable."""
 STEADY_QUARTERS = 0.05
 """Quarters of a run that differ by less than this are level."""
-BUSY_CPU_PCT = 50.0
 BUSY_LOAD = 2.0
 
 
@@ -40,12 +41,13 @@ def low_reason(record: Record, bus: JudgedCeiling | None, probe: Record | None =
 def parameters(record: Record) -> float | None:
     """How many parameters the checkpoint holds, from its bytes and bits per weight; None without either.
 
-    An unquantized checkpoint is taken for 16 bits a weight. A group of quantized weights carries a 16-bit
-    scale, and a 16-bit bias unless the mode has none (mxfp4, nvfp4 and mxfp8: an 8-bit scale).
+    A group of quantized weights carries a 16-bit scale, and a 16-bit bias unless the mode has none (mxfp4,
+    nvfp4 and mxfp8: an 8-bit scale). Where nothing says how weights are stored, they are taken for 16 bits.
     """
-    if record.weight_bytes_total is None:
+    bits = _bits_per_weight(record)
+    if record.weight_bytes_total is None or bits is None:
         return None
-    return record.weight_bytes_total * 8 / _bits_per_weight(record.quantization)
+    return record.weight_bytes_total * 8 / bits
 
 
 def unsteady(record: Record) -> list[str]:
@@ -61,23 +63,26 @@ def unsteady(record: Record) -> list[str]:
     busy, load = record.top_other_process_cpu_pct, record.load1_start
     if busy is None and load is None:
         doubts.append("the machine's load was not measured")
-    elif busy is not None and busy > BUSY_CPU_PCT:
+    elif busy is not None and busy > BUSY_PCT:
         doubts.append(f"another process used {busy:.0f} % of a core")
     elif busy is None and load is not None and load > BUSY_LOAD:
         doubts.append(f"the load was {load:.1f} at the start")
     return doubts
 
 
-def _bits_per_weight(quantization: Quantization | None) -> float:
+def _bits_per_weight(record: Record) -> float | None:
+    quantization = record.quantization
     if quantization is None or not quantization.bits:
-        return 16.0
+        if record.dtype is not None:
+            return bits_per_value(record.dtype)
+        return 16.0 if quantization is None else None
     group = quantization.group_size or 64
     mode = quantization.mode or "affine"
     return quantization.bits + (32 if mode == "affine" else 8) / group
 
 
 def _evidence(record: Record, probe: Record | None) -> str:
-    kernel = _kernel_of(record.quantization, (probe.kernels or []) if probe is not None else [])
+    kernel = _kernel_of(record, (probe.kernels or []) if probe is not None else [])
     if kernel is None or probe is None or not probe.achieved_gbps:
         return ""
     share = percent(kernel.best_gbps / probe.achieved_gbps)
@@ -87,12 +92,15 @@ def _evidence(record: Record, probe: Record | None) -> str:
     )
 
 
-def _kernel_of(quantization: Quantization | None, kernels: list[KernelFigure]) -> KernelFigure | None:
-    """The probe's fastest kernel in the checkpoint's own number format."""
+def _kernel_of(record: Record, kernels: list[KernelFigure]) -> KernelFigure | None:
+    """The probe's fastest product in the checkpoint's own format: a decode step is made of products."""
+    quantization = record.quantization
     if quantization is not None and quantization.bits:
-        bits = f"{quantization.bits:g}"
-        names = [f"{bits}-bit", f"{bits}bit", f"q{bits}", f"int{bits}", f"affine{bits}"]
+        dtype = f"{quantization.bits:g}-bit"
     else:
-        names = ["bf16", "bfloat16", "float16", "f16"]
-    matching = [one for one in kernels if any(name in f"{one.dtype} {one.kernel}".lower() for name in names)]
+        dtype = _PROBED_AS.get(record.dtype or "BF16", "")
+    matching = [one for one in kernels if one.kernel == "matvec" and dtype and one.dtype.startswith(dtype)]
     return max(matching, key=lambda one: one.best_gbps, default=None)
+
+
+_PROBED_AS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}

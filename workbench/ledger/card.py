@@ -65,12 +65,15 @@ def versions(record: Record) -> str:
 
 
 def bits(record: Record) -> str:
-    """The quantization as config.json states it."""
+    """The quantization as config.json states it, else the type that the weights are stored in."""
     quantization = record.quantization
     if quantization is None or quantization.bits is None:
         if quantization is not None and quantization.mode:
             return visible(quantization.mode, 40)
-        return "as the GGUF file says" if record.format == "gguf" else record.format or "not quantized"
+        stored = visible(record.dtype.lower(), 20) if record.dtype else ""
+        if record.format == "gguf":
+            return stored or "as the GGUF file says"
+        return f"not quantized, {stored}" if stored else "not quantized"
     group = f", groups of {quantization.group_size}" if quantization.group_size else ""
     mode = f", {visible(quantization.mode, 30)}" if quantization.mode else ""
     return f"{quantization.bits:g}{group}{mode}{', mixed' if quantization.mixed else ''}"

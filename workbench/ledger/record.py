@@ -231,6 +231,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     config_sha256: str | None = None
     architecture: str | None = None
     format: str | None = None
+    dtype: str | None = None  # what most bytes are stored in, where `quantization` states no bits
     # bytes
     weight_bytes_total: int | None = None
     weight_bytes_resident: int | None = None

@@ -12,6 +12,7 @@ from workbench.accounting.count import AppliedOverride, Count
 from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.checkpoint.config import CONFIG_LIMIT_BYTES
+from workbench.checkpoint.dtypes import matrix_dtypes
 from workbench.checkpoint.files import read_small
 from workbench.checkpoint.model_config import ModelConfig, view, view_gguf
 from workbench.errors import CheckpointError
@@ -35,6 +36,7 @@ def model_fields(checkpoint: Checkpoint) -> dict[str, Any]:
         "config_sha256": config_sha256(checkpoint.path),
         "architecture": config.architecture or config.model_type or None,
         "format": checkpoint.format,
+        "dtype": _dtype(checkpoint, config),
         "quantization": _quantization(config),
         "synthetic_weights": checkpoint.config.get(MARK) is True,
     }
@@ -163,6 +165,12 @@ def _quantization(config: ModelConfig) -> Quantization | None:
     if stated is None:
         return None
     return Quantization(stated.bits, stated.group_size, stated.mode or None, stated.mixed)
+
+
+def _dtype(checkpoint: Checkpoint, config: ModelConfig) -> str | None:
+    if config.quantization is not None and config.quantization.bits is not None:
+        return None
+    return next(iter(matrix_dtypes(checkpoint.tensors)), None)
 
 
 def _override_fields(override: AppliedOverride) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """The picker's rows: every checkpoint that this machine has or could build, read one at a time."""
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.checkpoint.checkpoint import Checkpoint, State
+from workbench.checkpoint.dtypes import matrix_dtypes
 from workbench.checkpoint.model_config import ModelConfig, view, view_gguf
 from workbench.errors import CheckpointError
 from workbench.locations import shown
@@ -87,22 +87,18 @@ def quantization_words(checkpoint: Checkpoint, config: ModelConfig) -> str | Non
     """How the weights are stored, as short as a table wants it: `4-bit`, `mxfp4`, `bf16`, `Q4_K mixed`."""
     stated = config.quantization
     if stated is None:
-        return _dominant_dtype(checkpoint)
+        return _dtype_words(checkpoint)
     words = f"{stated.bits}-bit" if stated.mode in {"", "affine"} and stated.bits else stated.mode
     return f"{words} mixed" if words and stated.mixed else words or None
 
 
-def _dominant_dtype(checkpoint: Checkpoint) -> str | None:
-    weights: Counter[str] = Counter()
-    for tensor in checkpoint.tensors:
-        if len(tensor.shape) > 1:
-            weights[tensor.dtype] += tensor.nbytes
-    if not weights:
+def _dtype_words(checkpoint: Checkpoint) -> str | None:
+    dtypes = matrix_dtypes(checkpoint.tensors)
+    if not dtypes:
         return None
-    dtype = weights.most_common(1)[0][0]
     if checkpoint.gguf is None:
-        return dtype.lower()
-    return f"{dtype} mixed" if len(weights) > 1 else dtype
+        return dtypes[0].lower()
+    return f"{dtypes[0]} mixed" if len(dtypes) > 1 else dtypes[0]
 
 
 def _all_places(model_dirs: Sequence[Path], cache: Path) -> Iterator[Place]:
