@@ -12,6 +12,7 @@ Where = Literal[
     "main",
     "ledger",
     "witness",
+    "ladder",
     "card",
     "difference",
     "fit",
@@ -61,6 +62,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane_power", ("5",), "power", "Show power and its source", twin="power"),
     Action(
         "choose", ("enter",), "choose", "Choose the checkpoint under the cursor; in the tree: open a module"
+    ),
+    Action("mark_rung", ("m",), "mark", "Mark the checkpoint under the cursor for a ladder"),
+    Action(
+        "ladder",
+        ("M",),
+        "ladder",
+        "Predict and run the marked checkpoints in one go",
+        twin="ladder CHECKPOINT CHECKPOINT",
+        opens=True,
     ),
     Action("filter", ("slash",), "filter", "Filter the models, or the tensors when the tree has the focus"),
     Action("order", ("o",), "order", "Tree: largest first, or model order"),
@@ -155,6 +165,13 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("read_again", ("r",), "read again", "Read the file again", "ledger"),
     Action("leave_ledger", ("escape",), "back", "Back to the main screen", "ledger"),
+    Action("say_rung", ("n",), "number", "Say your number for the checkpoint under the cursor", "ladder"),
+    Action(
+        "climb", ("r", "f5"), "climb", "Load and measure one after the other, once all are locked", "ladder"
+    ),
+    Action("stop_climb", ("s",), "stop", "Stop the ladder and keep every record", "ladder"),
+    Action("show_rung", ("enter",), "card", "Show the record under the cursor as a card", "ladder"),
+    Action("leave_ladder", ("escape",), "back", "Back to the main screen", "ladder"),
     Action("leave_witness", ("escape",), "back", "Back to the main screen", "witness"),
     Action(
         "report",

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from textual import on, work
 from textual.app import App, SystemCommand
@@ -31,6 +31,21 @@ LOOK_AFTER_S = 0.3
 """Recovery and the search for power sources wait until the first screen stands."""
 LAST_WORDS_S = 5.0
 """How long a way out may wait for a run's record."""
+
+
+@runtime_checkable
+class Running(Protocol):
+    """A screen on which something may run."""
+
+    @property
+    def is_going(self) -> bool:
+        """Whether something does."""
+
+    async def stop_going(self) -> None:
+        """Stop it, keep its record."""
+
+    async def shut_down(self) -> None:
+        """Leave no process and no lock without its record behind."""
 
 
 class WorkbenchApp(App[None]):
@@ -98,9 +113,13 @@ class WorkbenchApp(App[None]):
             return
         self._leaving = True
         try:
-            await asyncio.wait_for(self.main_screen.shut_down(), LAST_WORDS_S)
+            await asyncio.wait_for(self._shut_down(), LAST_WORDS_S)
         finally:
             self.exit(return_code=code)
+
+    async def _shut_down(self) -> None:
+        """Whatever screens run something end it, and keep its records."""
+        await asyncio.gather(*(one.shut_down() for one in self.screen_stack if isinstance(one, Running)))
 
     async def action_leave_program(self) -> None:
         """`q`."""
@@ -109,8 +128,9 @@ class WorkbenchApp(App[None]):
     async def action_interrupt(self) -> None:
         """ctrl+c: stop what runs; twice within two seconds: quit."""
         now = time.monotonic()
-        if self.main_screen.desk.running and now - self._interrupted_at > 2:
-            await self.main_screen.action_stop()
+        on_top = self.screen if isinstance(self.screen, Running) else self.main_screen
+        if on_top.is_going and now - self._interrupted_at > 2:
+            await on_top.stop_going()
             self.notify("stopping; ctrl+c again quits", markup=False)
         elif now - self._interrupted_at < 2:
             await self.leave()

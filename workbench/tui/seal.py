@@ -47,7 +47,7 @@ def seal_words(looked: Looked | None, rule: str = "count") -> str:
     in_force = "the ceiling uses the graph" if rule == "count" else f"the ceiling uses the rule {rule}"
     return (
         f"✗ count and graph differ: {sized(one.count_bytes)} and {sized(one.graph_bytes)}{apart} {where}; "
-        f"{in_force}, w lists the tensors"
+        f"{in_force}"
     )
 
 

@@ -56,6 +56,8 @@ class ModelsPane(Vertical):
         self._wanted = options.checkpoint
         self._entries: list[Entry] = []
         self._shown: list[Entry] = []
+        self._marked: list[Entry] = []
+        self._so_far = " so far"
 
     def compose(self) -> ComposeResult:
         """Filter, table, detail."""
@@ -109,7 +111,33 @@ class ModelsPane(Vertical):
                 "nothing matches: esc clears the filter" if self._entries else "no checkpoints"
             )
         self._refilter()
-        self.border_subtitle = f"{len(self._entries)}" + ("" if done else " so far")
+        self._so_far = "" if done else " so far"
+        self._subtitle()
+
+    @property
+    def marked(self) -> list[Entry]:
+        """The entries marked for a ladder, in the order in which they were marked."""
+        return list(self._marked)
+
+    def toggle_mark(self) -> str:
+        """Mark the entry under the cursor, or take its mark away; why not, or nothing."""
+        entry = self.table.row_at(self.table.cursor)
+        if entry is None:
+            return "there is no checkpoint under the cursor"
+        chosen = cast("Entry", entry)
+        if chosen.state is not State.COMPLETE:
+            return f"{chosen.name} cannot be run: it is {chosen.state} ({chosen.reason or 'no reason given'})"
+        if chosen in self._marked:
+            self._marked.remove(chosen)
+        else:
+            self._marked.append(chosen)
+        self.table.refresh_row(self.table.cursor)
+        self._subtitle()
+        return ""
+
+    def _subtitle(self) -> None:
+        marked = f", {len(self._marked)} marked: M" if self._marked else ""
+        self.border_subtitle = f"{len(self._entries)}{self._so_far}{marked}"
 
     def start_filter(self) -> None:
         """Show the filter box and put the cursor into it."""
@@ -122,8 +150,12 @@ class ModelsPane(Vertical):
         words = self.query_one("#filter", Input).value.lower().split()
         self._shown = [entry for entry in self._entries if matches(entry, words)]
         cursor = next((i for i, entry in enumerate(self._shown) if entry is here), None)
-        self.table.show(self._shown, cells, cursor=cursor)
+        self.table.show(self._shown, self._cells, cursor=cursor)
         self._detail(self.table.cursor)
+
+    def _cells(self, row: object) -> list[Cell]:
+        name, *others = cells(row)
+        return [f"◆ {name}" if isinstance(name, str) and row in self._marked else name, *others]
 
     def _detail(self, index: int) -> None:
         entry = self._shown[index] if 0 <= index < len(self._shown) else None

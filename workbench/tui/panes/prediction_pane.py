@@ -4,12 +4,10 @@ What may be shown before the lock is decided in `desk` and `words`; this pane on
 """
 
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from widgets.big_number import BigNumber
-from widgets.fact_list import Fact, FactList
-from widgets.gauge import Gauge
+from widgets.fact_list import FactList
 from widgets.prediction_input import PredictionInput
 from workbench.errors import UsageError
 from workbench.ledger.record import Record
@@ -18,16 +16,14 @@ from workbench.prediction.parse import parse_predictions
 from workbench.tui.desk import Desk, run_is_off
 from workbench.tui.panes import say
 from workbench.tui.panes.figure_box import FigureBox
+from workbench.tui.panes.verdict import Verdict
 from workbench.tui.seal import seal_words, state_of
 from workbench.tui.words import (
     beside_facts,
     ceiling_facts,
     facts,
     locked_words,
-    measured_facts,
-    outcome_facts,
     prediction_text,
-    verdict_sentences,
 )
 
 NUMBER_HINT = "tok/s (143), or 25 ms, or a class: ana=120 bo=300"
@@ -41,17 +37,10 @@ class PredictionPane(VerticalScroll):
     def __init__(self, prediction: str | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._prediction = prediction
+        self._verdict: Verdict | None = None
 
     def compose(self) -> ComposeResult:
-        """Verdict (at the end), boxes, facts."""
-        with Vertical(id="verdict"):
-            yield BigNumber(id="measured")
-            yield Static(id="verdict-word", markup=False)
-            yield Vertical(id="gauges")
-            yield FactList(id="outcome")
-            yield FactList(id="verdict-reasons")
-            yield FactList(id="measured-facts")
-            yield FactList(id="beside")
+        """Boxes and facts; the verdict is mounted above them when there is one."""
         yield FigureBox(id="figure-box")
         yield Static("your number", id="number-label", classes="label", markup=False)
         yield PredictionInput(check_number, placeholder="e.g. 143", hint=NUMBER_HINT, id="number")
@@ -83,16 +72,15 @@ class PredictionPane(VerticalScroll):
         state.set_class(not off, "-on")
         ready = "running: s stops it" if desk.running else "r runs: load, warm up, measure, record"
         say(state, f"run is off: {off}" if off else ready)
-        self.query_one("#beside", FactList).show(beside_facts(desk.beside) if record is not None else [])
         self._paint_seal(desk)
-        if record is not None and (before is None or before.record is not record):
-            self._paint_verdict(record, desk)
+        self._paint_verdict(record, desk)
 
     def _paint_seal(self, desk: Desk) -> None:
         seal = self.query_one("#seal", Static)
         seal.display = desk.count is not None
         seal.set_classes(f"-{state_of(desk.looked)}")
-        say(seal, seal_words(desk.looked, desk.rule))
+        more = " (w lists the tensors)" if state_of(desk.looked) == "differs" else ""
+        say(seal, seal_words(desk.looked, desk.rule) + more)
 
     def _paint_number(self, number: PredictionInput, desk: Desk, before: Desk | None) -> None:
         if desk.said and (before is None or desk.said != before.said):
@@ -106,28 +94,19 @@ class PredictionPane(VerticalScroll):
             final = desk.run.load_begun or desk.record is not None
             number.show_locked(words, final=final, text=prediction_text(desk.run))
 
-    def _paint_verdict(self, record: Record, desk: Desk) -> None:
-        measured = self.query_one("#measured", BigNumber)
-        measured.display = record.generation_tps is not None
-        measured.show(rate(record.generation_tps or 0), "tok/s measured, mean of the decode")
-        word = self.query_one("#verdict-word", Static)
-        say(word, _word(record) + (", synthetic weights" if desk.synthetic else ""))
-        word.set_classes("flagged" if record.verdict == "counting error" else f"-{record.status}")
-        gauges = self.query_one("#gauges", Vertical)
-        gauges.remove_children()
-        gauges.mount_all(Gauge(f"of {f.of}", f.value) for f in record.fractions[:4])
-        self.query_one("#outcome", FactList).show(outcome_facts(record))
-        self.query_one("#measured-facts", FactList).show(measured_facts(record))
-        reasons = [Fact("", "", sentence) for sentence in verdict_sentences(record)]
-        self.query_one("#verdict-reasons", FactList).show(reasons)
-        self.scroll_home(animate=False)
-
-
-def _word(record: Record) -> str:
-    if record.status not in {"measured", "imported"}:
-        return f"{record.status}: kept in the ledger"
-    sign = {"ok": "✓", "counting error": "✗"}.get(record.verdict or "", "!")
-    return f"{sign} {record.verdict}"
+    def _paint_verdict(self, record: Record | None, desk: Desk) -> None:
+        if record is None:
+            if self._verdict is not None:
+                self._verdict.remove()
+                self._verdict = None
+        elif self._verdict is None or self._verdict.record is not record:
+            if self._verdict is not None:
+                self._verdict.remove()
+            self._verdict = Verdict(record, beside_facts(desk.beside), synthetic=desk.synthetic)
+            self.mount(self._verdict, before=0)
+            self.scroll_home(animate=False)
+        else:
+            self._verdict.show_beside(beside_facts(desk.beside))
 
 
 def check_number(text: str) -> str:

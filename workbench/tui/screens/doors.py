@@ -6,9 +6,11 @@ Screens that open rarely are imported when they open: the first one owes them no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from workbench.shelf.entries import Entry
     from workbench.tui.screens.main import MainScreen
 
 NO_CHECKPOINT = "choose a checkpoint first (1, then enter)"
@@ -67,11 +69,48 @@ def energy(main: MainScreen) -> None:
     main.app.push_screen(EnergyScreen(found, main.desk.energy), main.wish_energy)
 
 
+def ladder(main: MainScreen) -> None:
+    """The marked checkpoints, one prediction each; what is on the desk is laid aside."""
+    from workbench.tui.panes.models_pane import ModelsPane
+
+    desk = main.desk
+    marked = main.query_one(ModelsPane).marked
+    if len(marked) < 2:
+        main.refuse("mark two checkpoints at least for a ladder (1, then m on each)")
+    elif desk.running or desk.probing_s is not None:
+        main.refuse("a run or a probe is going: s stops it")
+    elif desk.locked and desk.record is None:
+        main.refuse(f"a number is locked for {desk.name}: run it (r), or start over (a)")
+    elif desk.looking:
+        main.refuse("the decode graph is being read: a moment, or s to do without it")
+    else:
+        main.run_worker(_open_ladder(main, marked), group="ladder", exclusive=True, exit_on_error=False)
+
+
+async def _open_ladder(main: MainScreen, entries: list[Entry]) -> None:
+    from workbench.tui.climb import Climb
+    from workbench.tui.screens.ladder import LadderScreen
+
+    def left(_: None) -> None:
+        if main.desk.plan is not None and main.desk.record is None:
+            main.plan_again()
+
+    if main.desk.record is None:
+        await main.conductor.close()
+    make = partial(main.make, options=main.options, power=main.conductor.found)
+    climb = Climb(
+        entries, main.options, make, main.post_message, figures=main.desk.figures, rule=main.desk.rule
+    )
+    screen = LadderScreen(climb, hz=main.options.paint_hz, blind=main.options.blind)
+    main.app.push_screen(screen, left)
+
+
 DOORS: Mapping[str, Callable[[MainScreen], None]] = {
     "card": card,
     "everybody": everybody,
     "compare": compare,
     "witness": witness,
     "energy": energy,
+    "ladder": ladder,
 }
 """By the action's id."""

@@ -15,6 +15,7 @@ TITLES: dict[Where, str] = {
     "main": "The protocol: stamp, count, predict, warm up, measure, record",
     "ledger": "In the ledger",
     "witness": "At the graph witness",
+    "ladder": "On a ladder",
     "card": "On a record's card",
     "difference": "Two records side by side",
     "fit": "In the fit",

@@ -46,6 +46,7 @@ class MainScreen(FivePanes):
 
     def __init__(self, options: Options, make: Make = protocol_measurement) -> None:
         super().__init__(options)
+        self.make = make
         self.conductor = Conductor(self.post_message, options, make)
         self.graph_look = GraphLook(self.post_message)
         self.probe = Probe(self.post_message, options)
@@ -144,6 +145,11 @@ class MainScreen(FivePanes):
             return
         self.conductor.plan(plan)
         self.change(plan=plan, run=self.conductor.run)
+
+    def plan_again(self) -> None:
+        """Lay a new plan of what is on the desk, for a measurement that was given up or is over."""
+        self.change(run=None, plan=None, beside=())
+        self._plan()
 
     @on(DescendantFocus)
     def _focused(self, event: DescendantFocus) -> None:
@@ -251,6 +257,15 @@ class MainScreen(FivePanes):
             self.refuse(f"{event.worker.group}: {type(event.worker.error).__name__}: {event.worker.error}")
             self.change(measuring=False, busy="")
 
+    @property
+    def is_going(self) -> bool:
+        """Whether ctrl+c has something to stop here."""
+        return self.desk.running
+
+    async def stop_going(self) -> None:
+        """Stop it."""
+        await self.action_stop()
+
     async def shut_down(self) -> None:
         """Leave no process and no lock without its record behind."""
         await asyncio.gather(self.graph_look.stop(), self.probe.stop(), self.conductor.close())
@@ -269,6 +284,13 @@ class MainScreen(FivePanes):
         else:
             self.show_pane("models")
             self.query_one(ModelsPane).start_filter()
+
+    def action_mark_rung(self) -> None:
+        """Mark the checkpoint under the cursor for a ladder."""
+        self.show_pane("models")
+        why_not = self.query_one(ModelsPane).toggle_mark()
+        if why_not:
+            self.refuse(why_not)
 
     def action_order(self) -> None:
         """Largest first or model order."""
@@ -330,8 +352,7 @@ class MainScreen(FivePanes):
         if self.desk.running or self.desk.plan is None:
             return
         await self.conductor.close()
-        self.change(run=None, plan=None, beside=())
-        self._plan()
+        self.plan_again()
         self.action_say_number()
 
     def action_copy(self) -> None:
