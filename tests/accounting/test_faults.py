@@ -219,6 +219,18 @@ def test_identity_experts_make_the_count_an_upper_bound():
     assert codes(counted({"zero_expert_num": 4})) == ["zero_experts"]
 
 
+def test_experts_in_the_config_and_none_among_the_tensors_are_said():
+    dense = [name for name in MODEL if "switch_mlp" in name]
+    merged = {"model.layers.0.block_sparse_moe.w1": ("BF16", [8 * 32, 64])}
+    assert codes(counted(without=dense, tensors=merged)) == ["experts_not_found"]
+    assert codes(counted({"num_experts": 0, "num_experts_per_tok": 0}, without=dense)) == []
+
+
+def test_a_recurrence_without_a_rule_is_said():
+    assert codes(counted({"mean_recurrence": 32})) == ["loops_unknown"]
+    assert codes(counted({"mean_recurrence": "32"})) == []
+
+
 def test_loops_without_their_number_are_assumed_aloud():
     assert codes(counted({"loop_window_size": 64})) == ["loops_assumed"]
 

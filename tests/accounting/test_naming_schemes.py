@@ -1,4 +1,8 @@
-"""Every naming that people save checkpoints with is read as its model reads it: naming_schemes.txt."""
+"""Every naming that people save checkpoints with is read as its model reads it.
+
+naming_schemes.txt has the ways of naming, formats and quantizations; published_namings.txt published
+checkpoints in their own names.
+"""
 
 from pathlib import Path
 
@@ -6,11 +10,15 @@ import pytest
 
 from tests.accounting.shares import misread, read_schemes
 
-SCHEMES = read_schemes(Path(__file__).with_name("naming_schemes.txt"))
+FILES = ("naming_schemes.txt", "published_namings.txt")
+SCHEMES = {
+    title: scheme for file in FILES for title, scheme in read_schemes(Path(__file__).with_name(file)).items()
+}
 FLAT = [
     name
     for name, (fields, _) in SCHEMES.items()
-    if not {"text_config", "llm_config", "thinker_config"} & fields.get("config", {"text_config": ""}).keys()
+    if not {"text_config", "llm_config", "language_config", "thinker_config"}
+    & fields.get("config", {"text_config": ""}).keys()
 ]
 
 

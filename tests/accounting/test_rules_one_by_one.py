@@ -105,8 +105,31 @@ def test_a_rule_takes_its_own_and_leaves_the_near_misses(rule, shape, name):
 
 def test_every_rule_is_tested_somewhere_here():
     elsewhere = {"head", "tied-embedding", "unused-head", "input-embedding"}
-    structural = {"cross-attention-layer", "encoder", "beside-language-model", "looped", "override"}
-    assert RULES.keys() == {rule for rule, _, _ in TAKEN} | elsewhere | structural
+    structural = {"cross-attention-layer", "encoder", "cross-attention-keys", "beside-language-model"}
+    applied = {"looped", "override"}
+    assert RULES.keys() == {rule for rule, _, _ in TAKEN} | elsewhere | structural | applied
+
+
+def test_what_a_decoder_makes_of_its_encoder_once_per_prompt_is_not_read():
+    block = "decoder.layers.0.encoder_attn."
+    more = {block + f"{part}_proj.weight": [64, 64] for part in "qkv"}
+    encoder = {"encoder.layers.0.self_attn.k_proj.weight": [64, 64]}
+    found = rows(
+        more={name.replace("model.", "decoder."): shape for name, shape in MODEL.items()} | more | encoder
+    )
+    assert [found[name].rule for name in more] == ["attention", *2 * ["cross-attention-keys"]]
+    assert found["decoder.layers.0.self_attn.q_proj.weight"].rule == "attention"
+    alone = rows(more={name.replace("decoder.", "model."): shape for name, shape in more.items()})
+    assert {alone[name.replace("decoder.", "model.")].rule for name in more} == {"attention"}
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("attn.causal_mask", [1, 1, 32, 32]), ("attn.bias", [1, 1, 32, 32])]
+)
+def test_masks_are_no_weights(name, shape):
+    stored = f"model.layers.0.{name}"
+    assert rows(more={stored: shape})[stored].rule == "not-a-weight"
+    assert rows(more={stored: [1, 1, 32, 16]})[stored].rule == "attention"
 
 
 def test_the_head_is_read_and_the_table_looked_up():

@@ -11,6 +11,7 @@ from workbench.accounting.names import folded
 from workbench.accounting.rules.rule import Facts
 from workbench.accounting.survey import Pattern
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
+from workbench.checkpoint.model_config import as_int
 from workbench.escape import visible
 
 WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
@@ -117,6 +118,12 @@ def _missing_parts(entries: Sequence[Entry]) -> Iterator[Finding]:
 
 def _assumptions(facts: Facts, experts: int) -> Iterator[Finding]:
     config = facts.config
+    if not experts and (config.experts or 0) > 1 and config.experts_per_token:
+        yield Finding(
+            "experts_not_found",
+            f"The configuration speaks of {config.experts:,} experts, but no tensors were recognised as "
+            "such: if some are, under unknown names, the count is too high.",
+        )
     if experts and config.experts is None:
         yield Finding(
             "experts_from_headers",
@@ -128,6 +135,13 @@ def _assumptions(facts: Facts, experts: int) -> Iterator[Finding]:
             f"{config.zero_experts:,} experts have no weights: a token that is routed to them reads less "
             "than k experts. The count is the most it reads.",
         )
+    for key, value in config.text.items():
+        if "recurrence" in key.split("_") and (as_int(value) or 0) > 1:
+            yield Finding(
+                "loops_unknown",
+                f"The configuration speaks of {visible(key, 60)} = {value:,}: if weights are read again each "
+                "time, the count is too low.",
+            )
     if config.loops_assumed:
         yield Finding(
             "loops_assumed",

@@ -28,7 +28,9 @@ def expert_count(group: Group, siblings: frozenset[str], config: ModelConfig) ->
     """
     path, shape = group.pattern.path, group.pattern.shape
     named = in_expert_container(path)
-    if is_shared(path) or is_correction(path) or (is_attention(path.block, siblings) and not named):
+    if is_shared(path) or is_correction(path) or "router" in path.inner_words:
+        return 0
+    if is_attention(path.block, siblings) and not named:
         return 0
     routed = not siblings.isdisjoint(ROUTERS)
     expected = config.experts or 0

@@ -45,7 +45,7 @@ GGUF_TOWERS = {"v": Role.VISION, "a": Role.AUDIO, "mm": Role.PROJECTOR}
 DRAFT_WORDS = frozenset({"mtp", "nextn", "medusa", "eagle", "hydra", "draft", "speculator"})
 DRAFT_MODULES = frozenset({"eh_proj", "enorm", "hnorm", "shared_head"})
 
-ATTENTION_WORDS = frozenset({"attn", "attention", "attentions", "mla"})
+ATTENTION_WORDS = frozenset({"attn", "att", "attention", "attentions", "mla"})
 QKV_MARKS = frozenset(
     {"q_proj", "k_proj", "v_proj", "qkv_proj", "query_key_value", "c_attn", "Wqkv", "W_pack", "wq", "wqkv"}
 )

@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 from workbench.accounting.context import STATE_ITEM_BYTES, Cache, CacheKind
+from workbench.accounting.names import words_of
 from workbench.accounting.rules.rule import Facts
 from workbench.accounting.survey import Group
 from workbench.checkpoint.model_config import as_int, first_int
@@ -19,7 +20,7 @@ def states_of(groups: Sequence[Group], facts: Facts, item_bytes: int, notes: lis
     if convolutions:
         yield Cache(CacheKind.CONVOLUTION, loops, convolutions, item_bytes=item_bytes)
     shapes = {group.pattern.path.last: group.pattern.shape for group in groups}
-    if "conv" in groups[0].pattern.path.block.split("_"):
+    if any({"conv", "shortconv"} & words_of(group.pattern.path.block) for group in groups):
         return  # a short convolution keeps nothing else
     receptance = shapes.get("r_k")
     if receptance is not None and len(receptance) == 2 and facts.config.hidden:  # RWKV: no float32
@@ -66,6 +67,7 @@ def _state_items(shapes: Mapping[str, tuple[int, ...]], text: Mapping[str, Any])
         (text.get("mamba_num_heads"), text.get("hidden_size_per_head"), text.get("mamba_d_state")),
         (text.get("num_heads"), text.get("head_dim"), text.get("state_size")),
         (1, text.get("ssm_inner_size"), text.get("ssm_state_size")),
+        (1, text.get("hidden_size"), text.get("wkv_head_size")),
     )
     for factors in known:
         sizes = [size for factor in factors if (size := as_int(factor)) is not None and size > 0]

@@ -146,8 +146,13 @@ def _decoder_stack(patterns: Sequence[Pattern]) -> str:
     weight: dict[str, int] = {}
     for pattern in patterns:
         weight[pattern.path.stack] = weight.get(pattern.path.stack, 0) + pattern.bytes
-    decoders = [stack for stack in weight if "decoder" in stack.split(".")]
+    decoders = [stack for stack in weight if is_decoder(stack)]
     return max(decoders or weight, key=lambda stack: (weight[stack], stack), default="")
+
+
+def is_decoder(stack: str) -> bool:
+    """Whether a stack is called decoder: an encoder then stands beside it."""
+    return not {"decoder", "dec"}.isdisjoint(stack.split("."))
 
 
 def _beside(patterns: Sequence[Pattern], stack: str) -> dict[str, int]:
@@ -157,7 +162,7 @@ def _beside(patterns: Sequence[Pattern], stack: str) -> dict[str, int]:
         if (
             path.stack != stack
             and path.stack.endswith(("layers", "blocks"))
-            and "encoder" not in path.segments
+            and {"encoder", "enc"}.isdisjoint(path.segments)
         ):
             written.setdefault(path.stack, set()).update(filter(is_index, pattern.groups))
     return {other: len(indices) for other, indices in written.items()}

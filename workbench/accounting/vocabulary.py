@@ -42,11 +42,12 @@ class Vocabulary(NamedTuple):
 
 
 def find_vocabulary(survey: Survey, config: ModelConfig) -> Vocabulary:
-    """Look for the matrices in the language model first, and elsewhere only if it has none."""
+    """Look for the matrices in the language model first, and elsewhere only if it has no table."""
     outside = [p for p in survey.patterns if p.path.position is None and not is_draft(p.path)]
     tables, heads = _candidates([p for p in outside if modality(p.path) is None], config)
-    if not tables and not heads:
-        tables, heads = _candidates([p for p in outside if config.vocab in p.shape], config)
+    if not tables:
+        tables, others = _candidates([p for p in outside if config.vocab in p.shape], config)
+        heads = heads or others
     return _decide(tables, heads, config)
 
 
@@ -73,9 +74,13 @@ def _candidates(
             continue
         if not tables:
             tables[module] = pattern
-        elif not heads and not words_of(pattern.path.last) & TABLE_WORDS:
+        elif not heads and ("head" in words_of(pattern.path.last) or not _names_a_table(pattern)):
             heads[module] = pattern
     return tables, heads
+
+
+def _names_a_table(pattern: Pattern) -> bool:
+    return bool(words_of(pattern.path.last) & TABLE_WORDS)
 
 
 def _in_a_layer(pattern: Pattern) -> bool:

@@ -41,6 +41,7 @@ EXPERT_KEYS = (
     "num_routed_experts",
     "n_experts",
     "num_moe_experts",
+    "moe_num_primary_experts",
 )
 EXPERTS_PER_TOKEN_KEYS = (
     "num_experts_per_tok",
@@ -54,6 +55,7 @@ EXPERTS_PER_TOKEN_KEYS = (
     "n_experts_per_tok",
     "n_activated_experts",
     "moe_router_topk",
+    "moe_num_active_primary_experts",
 )
 VOCABULARY_KEYS = ("vocab_size", "padded_vocab_size", "n_vocab")
 HIDDEN_KEYS = ("hidden_size", "n_embd", "d_model", "hidden_dim", "model_dim", "dim")
@@ -321,6 +323,7 @@ def _gguf_text(metadata: Mapping[str, Any], arch: str) -> dict[str, Any]:
         "ssm.state_size": "ssm_state_size",
         "ssm.group_count": "ssm_group_count",
         "ssm.time_step_rank": "ssm_time_step_rank",
+        "wkv.head_size": "wkv_head_size",
     }
     found = {
         ours: metadata[f"{arch}.{theirs}"] for theirs, ours in names.items() if f"{arch}.{theirs}" in metadata

@@ -25,6 +25,7 @@ ORDER: tuple[Rule, ...] = (
     beside.audio_module,
     beside.cross_attention_layer,
     beside.encoder,
+    beside.cross_attention_keys,
     beside.beside_language_model,
     tables.position_table,
     tables.lookup_table,

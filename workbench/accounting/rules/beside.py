@@ -1,10 +1,13 @@
 """Rules for what stands beside the language model: buffers, drafts, towers, projectors, encoders."""
 
 from workbench.accounting.modules import is_draft, modality
+from workbench.accounting.names import words_of
 from workbench.accounting.roles import Role
 from workbench.accounting.rules.rule import Facts, Subject, rule
+from workbench.accounting.survey import is_decoder
 from workbench.accounting.verdict import Verdict, unread, whole
 
+ENCODED = frozenset({"k", "v", "k_proj", "v_proj", "cross_attn_k", "cross_attn_v"})
 BUFFERS = frozenset({"inv_freq", "masked_bias", "position_ids", "rotary_emb", "cos_cached", "sin_cached"})
 
 
@@ -12,7 +15,8 @@ BUFFERS = frozenset({"inv_freq", "masked_bias", "position_ids", "rotary_emb", "c
 def not_a_weight(subject: Subject, _: Facts) -> Verdict | None:
     """Rotary frequencies by name; causal masks by their square last dimensions."""
     last, shape = subject.path.segments[-1], subject.shape
-    mask = last == "bias" and len(shape) >= 3 and shape[-1] == shape[-2] > 1
+    square = len(shape) >= 3 and shape[-1] == shape[-2] > 1
+    mask = square and (last == "bias" or "mask" in words_of(last))
     return unread(Role.POSITION) if mask or last in BUFFERS else None
 
 
@@ -62,8 +66,21 @@ def cross_attention_layer(subject: Subject, facts: Facts) -> Verdict | None:
 @rule("encoder", "An encoder runs once per prompt: decode never reads it.")
 def encoder(subject: Subject, facts: Facts) -> Verdict | None:
     """Only beside a decoder; some decoders are called encoder."""
-    has_decoder = "decoder" in facts.survey.stack.split(".")
-    return unread(Role.OTHER, loaded=True) if has_decoder and "encoder" in subject.path.segments else None
+    encodes = not {"encoder", "enc"}.isdisjoint(subject.path.segments)
+    return unread(Role.OTHER, loaded=True) if encodes and is_decoder(facts.survey.stack) else None
+
+
+@rule(
+    "cross-attention-keys",
+    "Makes keys and values of what was encoded, once per prompt: decode never reads it.",
+)
+def cross_attention_keys(subject: Subject, facts: Facts) -> Verdict | None:
+    """The projections of a decoder's attention to its encoder, by their names."""
+    path = subject.path
+    crosses = "EncDecAttention" in path.inside or not path.inner_words.isdisjoint({"encoder", "cross"})
+    if path.last in ENCODED and crosses and is_decoder(facts.survey.stack):
+        return unread(Role.ATTENTION, loaded=True)
+    return None
 
 
 @rule(
