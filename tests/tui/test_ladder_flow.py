@@ -1,5 +1,7 @@
 """A ladder through the screens: mark, predict each, one go, a record each, the table at the end."""
 
+import asyncio
+
 import pytest
 
 from tests.protocol.stage import Hang
@@ -123,6 +125,19 @@ async def test_stop_leaves_a_record_for_every_rung(desk):
         await until(lambda: climb.ended)
         assert "0 of 3 measured" in " ".join(screen_text(app).split())
     assert [record.status for record in desk.records] == ["cancelled"] * 3
+
+
+async def test_the_stop_key_does_without_a_graph_that_takes_long(desk):
+    desk.graph.gate = asyncio.Event()
+    async with desk.add(DENSE, SMALL).open((120, 40), bandwidths=(APPLE,)) as (app, pilot):
+        await mark(app, pilot, SMALL, DENSE)
+        await until(lambda: desk.graph.asked == [SMALL])
+        await until(lambda: "reading the decode graphs (s: without)" in screen_text(app))
+        await pilot.press("s")
+        await until(lambda: desk.graph.asked == [SMALL, DENSE])
+        desk.graph.gate.set()
+        climb = await laid(app)
+        assert [rung.looked.agreement.status for rung in climb.rungs] == ["not witnessed", "agrees"]
 
 
 async def test_quitting_from_a_ladder_keeps_the_locked_numbers(desk):

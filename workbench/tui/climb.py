@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from workbench.accounting.count import Count
+from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.errors import LedgerError, WorkbenchError
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.prediction.parse import parse_predictions
@@ -24,6 +26,7 @@ from workbench.tui.graph_look import look
 from workbench.tui.messages import Counted, Notice, Offered
 from workbench.tui.options import Options
 from workbench.tui.rungs import Rung, all_locked
+from workbench.tui.seal import Looked, given_up
 
 if TYPE_CHECKING:
     from workbench.protocol.steps import Measurement
@@ -52,6 +55,8 @@ class Climb:
         self._rule, self._options, self._make, self._post = rule, options, make, post
         self._ladder: Ladder | None = None
         self._places: list[int] = []
+        self._look: asyncio.Task[Looked] | None = None
+        self._without = False
 
     @property
     def is_ready(self) -> bool:
@@ -64,7 +69,7 @@ class Climb:
             await self._count(index)
         for index, rung in enumerate(self.rungs):
             if rung.checkpoint is not None and rung.count is not None and not rung.problem:
-                self._change(index, looked=await look(rung.checkpoint, rung.count))
+                self._change(index, looked=await self._looked(rung.checkpoint, rung.count))
                 self._plan(index)
         self._places = [i for i, rung in enumerate(self.rungs) if not rung.problem]
         plans = [plan for i in self._places if (plan := self.rungs[i].plan) is not None]
@@ -106,9 +111,12 @@ class Climb:
             self.climbing, self.ended = False, True
 
     async def stop(self) -> None:
-        """End the rung that runs and all that wait; their records are kept."""
+        """End the rung that runs and all that wait, their records are kept; before: do without a graph."""
         if self._ladder is not None and self.climbing:
             await self._ladder.cancel()
+        elif self._look is not None:
+            self._without = True
+            self._look.cancel()
 
     async def close(self) -> None:
         """Leave no process behind, and no lock without its record."""
@@ -117,6 +125,17 @@ class Climb:
                 await self._ladder.close()
             except WorkbenchError as error:
                 self._post(Notice(f"{error.message} {error.hint}", problem=True))
+
+    async def _looked(self, checkpoint: Checkpoint, count: Count) -> Looked:
+        self._look, self._without = asyncio.create_task(look(checkpoint, count)), False
+        try:
+            return await self._look
+        except asyncio.CancelledError:
+            if not self._without:  # the whole climb was given up
+                raise
+            return given_up(count)
+        finally:
+            self._look = None
 
     async def _count(self, index: int) -> None:
         rung = self.rungs[index]

@@ -152,7 +152,7 @@ def ladder_line(rungs: Sequence[Rung], *, climbing: bool, ended: bool, problem: 
         words = PHASE_WORDS[at.run.phase] if at is not None and at.run is not None else ""
         return f"climbing{f': {at.name}, {words}' if at is not None and words else ''} (s stops)"
     if any(rung.count is None or rung.looked is None for rung in able):
-        return "counting, and reading the decode graphs; numbers may be said meanwhile (n)"
+        return "counting and reading the decode graphs (s: without); numbers may be said meanwhile (n)"
     missing = sum(rung.is_open for rung in able)
     if missing:
         return f"{missing} number{'' if missing == 1 else 's'} still to be said (n): nothing loads before"

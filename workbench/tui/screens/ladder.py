@@ -148,8 +148,8 @@ class LadderScreen(Screen[None]):
             self._refuse(f"not yet: {line}" if not climb.ended else line)
 
     def action_stop_climb(self) -> None:
-        """End it; every rung leaves its record."""
-        if self.climb.climbing:
+        """End it, every rung leaves its record; before it, do without a decode graph."""
+        if not self.climb.ended:
             self.run_worker(self.climb.stop(), group="stop", exclusive=True, exit_on_error=False)
 
     def action_show_rung(self) -> None:
