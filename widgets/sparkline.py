@@ -15,6 +15,4 @@ def sparkline(values: Sequence[float], cells: int) -> str:
     span = high - floor
     if span <= 0:
         return BLOCKS[len(BLOCKS) // 2] * len(shown)
-    return "".join(
-        BLOCKS[min(len(BLOCKS) - 1, int((value - floor) / span * len(BLOCKS)))] for value in shown
-    )
+    return "".join(BLOCKS[min(len(BLOCKS) - 1, int((value - floor) / span * len(BLOCKS)))] for value in shown)
