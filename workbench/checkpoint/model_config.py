@@ -80,7 +80,8 @@ class ModelConfig(NamedTuple):
     weights. `experts` is E, `experts_per_token` k; `experts_listed` are the values where the config gives E
     per layer; `zero_experts` are router rows without weights. `tie` is None where the config is silent or
     contradicts itself (`tie_conflict`). `loops` is how often the stack runs per token (`loops_assumed`: the
-    config speaks of loops without their number). `modalities`: the config describes a vision or audio part.
+    config speaks of loops without their number). `modalities`: the config describes a vision or audio part,
+    or nests its language model as one part of several.
     `text` is the language model's own mapping, for readers that need more.
     """
 
@@ -132,7 +133,8 @@ def view(config: Mapping[str, Any]) -> ModelConfig:
         loops_assumed=assumed,
         empty_layers=_empty_layers(text),
         cross_attention_layers=frozenset(ints(text.get("cross_attention_layers"))),
-        modalities=any(
+        modalities=text is not config
+        or any(
             isinstance(value, Mapping) and not MODALITY_WORDS.isdisjoint(str(key).lower().split("_"))
             for key, value in config.items()
         ),

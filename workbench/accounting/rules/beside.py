@@ -1,11 +1,12 @@
 """Rules for what stands beside the language model: buffers, drafts, towers, projectors, encoders."""
 
-from workbench.accounting.modules import is_draft, modality
+from workbench.accounting.modules import is_draft, is_norm, modality
 from workbench.accounting.names import words_of
 from workbench.accounting.roles import Role
 from workbench.accounting.rules.rule import Facts, Subject, rule
 from workbench.accounting.survey import is_decoder
 from workbench.accounting.verdict import Verdict, unread, whole
+from workbench.accounting.vocabulary import HEAD_NAMES
 
 ENCODED = frozenset({"k", "v", "k_proj", "v_proj", "cross_attn_k", "cross_attn_v"})
 BUFFERS = frozenset({"inv_freq", "masked_bias", "position_ids", "rotary_emb", "cos_cached", "sin_cached"})
@@ -87,8 +88,13 @@ def cross_attention_keys(subject: Subject, facts: Facts) -> Verdict | None:
     "beside-language-model", "Outside the language model of a multimodal checkpoint: decode never reads it."
 )
 def beside_language_model(subject: Subject, facts: Facts) -> Verdict | None:
-    """By structure: not under the segment that holds the decoder stack."""
-    root = facts.survey.root
-    if not root or not facts.config.modalities or root in subject.path.segments:
+    """By structure: not under the segment of the decoder stack. Parts of a head may stand anywhere."""
+    root, path = facts.survey.root, subject.path
+    if not facts.config.modalities or not HEAD_NAMES.isdisjoint(path.segments):
         return None
-    return unread(Role.PROJECTOR)
+    first, _, inner = facts.survey.stack.partition(".")
+    if root:
+        outside = root not in path.segments
+    else:
+        outside = bool(inner) and path.segments[0] != first and not is_norm(path.last)
+    return unread(Role.PROJECTOR) if outside else None
