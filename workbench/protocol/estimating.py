@@ -28,5 +28,6 @@ def estimate_of(plan: Plan, stamp: MachineStamp, records: Sequence[Record]) -> F
         **model_fields(plan.checkpoint),
         **bytes_fields(plan),
         **settings_fields(plan),
+        prompt_tokens=plan.settings.prompt_tokens,
     )
     return estimate_for(drafted, records, discarded(records))

@@ -23,6 +23,8 @@ from workbench.worker.messages import Loading, Ready
 SLOWEST, FASTEST = 0.125, 64.0
 LOOK_S = 0.05
 """How soon a pause or another speed takes effect."""
+ON_TIME_S = 1e-6
+"""What is left of a wait is not worth a sleep below this."""
 
 
 class Tempo:
@@ -63,8 +65,7 @@ class Tempo:
     async def until(self, at_s: float) -> None:
         """Wait until recorded time has come to `at_s`."""
         self._pass()
-        while self._position_s < at_s:
-            left_s = (at_s - self._position_s) / self.speed
+        while (left_s := (at_s - self._position_s) / self.speed) > ON_TIME_S:
             await self._sleep(LOOK_S if self.paused else min(LOOK_S, left_s))
             self._pass()
 

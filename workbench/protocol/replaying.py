@@ -89,7 +89,7 @@ def why_not(record: Record) -> str:
         return "no run"
     if plausible_tps(record.generation_tps) is None:
         return "no rate"
-    if not record.weight_bytes_per_token:
+    if (record.weight_bytes_per_token or 0) <= 0:
         return "no bytes per token"
     if not record.bandwidth_gbps and not record.ceilings:
         return "no bandwidth figure, and so no ceiling to play it against"
