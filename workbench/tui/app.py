@@ -3,6 +3,8 @@
 import asyncio
 import signal
 import time
+import os
+import signal
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -197,5 +199,10 @@ class WorkbenchApp(App[None]):
 def run(options: Options) -> int:
     """Run the screens; returns the exit code, 128 + n after a signal."""
     app = WorkbenchApp(replace(options, settings=load_settings()))
-    app.run(mouse=options.mouse)
+    try:
+        app.run(mouse=options.mouse)
+    finally:
+        if not os.isatty(0):
+            # The terminal is gone. Textual's input thread would read its end for ever, and keep the process.
+            os._exit(app.return_code or 128 + signal.SIGHUP)
     return app.return_code or 0
