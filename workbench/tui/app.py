@@ -1,10 +1,9 @@
 """The app around the screens: themes, signals, notifications, the way out. The screens do the rest."""
 
 import asyncio
-import signal
-import time
 import os
 import signal
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
