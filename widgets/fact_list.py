@@ -108,7 +108,8 @@ def wrapped(fact: Fact, width: int, column: int = LABEL_CELLS) -> list[list[tupl
     if fact.mark:
         label = f"! {label}"
     is_narrow = width < NARROW_CELLS
-    label_cells = min(cell_len(label) + 1 if is_narrow else column, width // 2) if label else 0
+    own_cells = cell_len(label) + 1
+    label_cells = min(own_cells if is_narrow else max(column, own_cells), width // 2) if label else 0
     indent = min(2, width - 1) if is_narrow else label_cells
     line: list[tuple[str, str]] = [(fit(label, label_cells - 1) + " ", "label")] if label_cells else []
     lines, used = [line], label_cells

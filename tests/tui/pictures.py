@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests import checkpoints
 from tests.protocol.stage import NO_POWER, repeat
 from tests.tui.graphs import agreeing
@@ -19,9 +21,15 @@ from workbench.tui.desk import Desk
 from workbench.tui.options import Options
 from workbench.worker import messages as m
 
+SIZES = {"40x10": (40, 10), "80x24": (80, 24), "120x40": (120, 40), "160x50": (160, 50)}
 SPEC = BandwidthFigure(819.0, BandwidthKind.SPEC, "Apple, M3 Ultra")
 DENSE, MIXTURE = "mlx-Qwen3.5-9B-4bit", "mlx-Qwen3.5-35B-A3B-4bit"
 STAMP = m.Stamp(device="Apple M3 Ultra", backend="metal", mlx="0.32.2", mlx_lm="0.32.2")
+
+
+def sizes(*names):
+    """A test for each of these sizes, without names for all."""
+    return pytest.mark.parametrize("size", names or list(SIZES))
 
 
 def entry(short, size, architecture, quantization="4-bit", experts=None, k=None, **changes):

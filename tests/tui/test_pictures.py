@@ -2,37 +2,10 @@
 
 import pytest
 
-from tests.tui.pictures import MIXTURE, app_over, counted, ended, locked, running
+from tests.tui.pictures import MIXTURE, counted, ended, locked, running, sizes
 from workbench.ledger import store
 
-SIZES = {"40x10": (40, 10), "80x24": (80, 24), "120x40": (120, 40), "160x50": (160, 50)}
-
-
-@pytest.fixture(autouse=True)
-def at_home(tmp_path, monkeypatch):
-    """Paths below home are shown with `~`: pictures do not depend on where tests run."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-
-def sizes(*names):
-    return pytest.mark.parametrize("size", names or list(SIZES))
-
-
-@pytest.fixture
-def picture(snap_compare, monkeypatch):
-    """Compare a desk's picture with the kept one."""
-
-    def compare(desk, size, pane="prediction", before=None, **options):
-        app, put = app_over(desk, monkeypatch, pane, **options)
-
-        async def run_before(pilot):
-            await put(pilot)
-            if before is not None:
-                await before(app, pilot)
-
-        assert snap_compare(app, terminal_size=SIZES[size], run_before=run_before)
-
-    return compare
+pytestmark = pytest.mark.usefixtures("at_home")
 
 
 @sizes("40x10", "80x24", "160x50")

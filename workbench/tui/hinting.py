@@ -30,7 +30,8 @@ def hint_ids(desk: Desk) -> list[str]:
     elif not desk.figures:
         ids = ["bandwidth", "probe", "run", "order"]
     else:
-        ids = ["say_number", "run", "bandwidth", "order"]
+        differs = desk.looked is not None and desk.looked.agreement.bytes_in_force is not None
+        ids = ["say_number", "run", "bandwidth", "witness" if differs else "order"]
     return [*ids, "help", "leave_program"]
 
 

@@ -23,7 +23,7 @@ def offers_of(known: KnownFigures) -> list[Offer]:
     for candidate in known.candidates:
         first = candidate.figures[0]
         rest = _of_other_kinds((*candidate.figures, *known.figures), first)
-        listed.append(Offer(f"{candidate.label}: {first.name}", first.source, (first, *rest)))
+        listed.append(Offer(f"{first.name}: {candidate.label}", first.source, (first, *rest)))
     return listed
 
 

@@ -41,10 +41,10 @@ def live_facts(rows: Sequence[Live], cells: int) -> list[Fact]:
             mean = f"now, mean {watts(row.mean_w)}" if row.mean_w is not None else "now"
             lines.append(Fact("power", watts(row.watts_now), mean))
         if len(row.history_w) > 1:
-            lines.append(Fact("course", sparkline(row.history_w, max(0, cells - LABEL_CELLS))))
-        if row.mwh_per_token is not None and row.j_per_token is not None:
-            so_far = f"{row.j_per_token:.4g} J/token so far"
-            lines.append(Fact("energy", f"{row.mwh_per_token:.4g} mWh/token", so_far))
+            lines.append(Fact("course", "", sparkline(row.history_w, max(0, cells - LABEL_CELLS))))
+        if row.mwh_per_token is not None and row.j_per_token is not None and row.state not in wrong:
+            so_far = f"{row.j_per_token:.4g} J/token"
+            lines.append(Fact("so far", f"{row.mwh_per_token:.4g} mWh/token", so_far))
         lines.append(Fact("samples", f"{row.samples:,}", row.outlook, mark=row.state in wrong))
     return lines
 
@@ -59,23 +59,29 @@ def reading_facts(record: Record) -> list[Fact]:
             idle = f", idle {watts(reading.idle_w)}" if reading.idle_w is not None else ""
             seconds = f" over {reading.window_s:.0f} s" if reading.window_s else ""
             lines.append(Fact("power", watts(reading.mean_w), f"mean{seconds}{idle}"))
-        lines += energy_facts(reading)
+        lines += energy_facts(reading, scope=False)
         lines += [Fact("why", "", reason, mark=reading.claim == "none") for reason in reading.claim_reasons]
     if not record.power and record.energy_unavailable_reason:
         lines.append(Fact("energy", "not measured", record.energy_unavailable_reason))
     return lines
 
 
-def energy_facts(reading: PowerReading) -> list[Fact]:
-    """Energy a token with its claim and scope; without a claim there is no figure, only the reason."""
+def energy_facts(reading: PowerReading, *, scope: bool = True) -> list[Fact]:
+    """Energy a token with its claim and scope; without a claim there is no figure, only the reason.
+
+    Without `scope` the line stands under one that has said claim and scope.
+    """
     if reading.claim == "none" or reading.mwh_per_token_gross is None:
+        if not scope:
+            return []
         reason = reading.claim_reasons[0] if reading.claim_reasons else "no figure"
         return [Fact("energy", "no claim", f"{reason}; {reading.scope}")]
     joules = f"{reading.j_per_token_gross:.4g} J/token, " if reading.j_per_token_gross is not None else ""
     net = reading.mwh_per_token_net
     less_idle = f"net of idle {net:.4g} mWh/token, " if net is not None else ""
-    rate = f"at {reading.tps_in_window:.1f} tok/s; " if reading.tps_in_window else ""
-    note = f"{joules}{less_idle}{rate}{reading.claim}: {reading.scope}"
+    rate = f"at {reading.tps_in_window:.1f} tok/s" if reading.tps_in_window else ""
+    note = f"{joules}{less_idle}{rate}".rstrip(", ")
+    note = f"{note}; {reading.claim}: {reading.scope}" if scope else note
     return [Fact("energy", f"{reading.mwh_per_token_gross:.4g} mWh/token", note)]
 
 

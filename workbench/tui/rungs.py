@@ -25,12 +25,12 @@ from workbench.tui.words import PHASE_WORDS, duration, locked_words, verdict_sen
 COLUMNS = (
     Column("model", 16, stretch=True),
     Column("a token", 10, "right"),
-    Column("said", 8, "right"),
+    Column("said", 7, "right"),
     Column("ceiling", 8, "right", rank=2),
     Column("tok/s", 8, "right"),
-    Column("of ceiling", 10, "right", rank=1),
+    Column("fraction", 8, "right", rank=1),
     Column("off", 8, "right", rank=3),
-    Column("state", 16),
+    Column("state", 14),
 )
 
 
@@ -124,18 +124,18 @@ def facts(rung: Rung, shown: bool) -> list[Fact]:
         return [*lines, Fact("left out", "", rung.problem, mark=True)]
     if rung.count is None:
         return lines
-    if rung.plan is not None:
-        on_disk = f"on disk {sized(rung.count.disk_bytes)}, seed rule {sized(rung.count.seed.weight_bytes)}"
-        lines.append(Fact("a token reads", sized(rung.plan.weight_bytes), on_disk))
-        lines.append(Fact("seal", "", seal_words(rung.looked, rung.plan.rule)))
+    if rung.record is not None:
+        why = [rung.record.reason] if rung.record.reason else verdict_sentences(rung.record)
+        lines += [Fact("verdict", "", sentence) for sentence in why]
     if rung.run is not None and rung.locked:
         lines.append(Fact("prediction", "", locked_words(rung.run)))
         if shown and rung.plan is not None and rung.plan.bandwidths:
             figure = rung.plan.bandwidths[0]
             lines.append(Fact("ceiling", f"{rate(_ceiling_tps(rung.plan) or 0)} tok/s", figure.name))
-    if rung.record is not None:
-        why = [rung.record.reason] if rung.record.reason else verdict_sentences(rung.record)
-        lines += [Fact("verdict", "", sentence) for sentence in why]
+    if rung.plan is not None:
+        on_disk = f"on disk {sized(rung.count.disk_bytes)}, seed rule {sized(rung.count.seed.weight_bytes)}"
+        lines.append(Fact("a token reads", sized(rung.plan.weight_bytes), on_disk))
+        lines.append(Fact("seal", "", seal_words(rung.looked, rung.plan.rule)))
     return lines
 
 

@@ -117,7 +117,8 @@ def _node(node: Node, accounts: Accounts, name: str) -> ByteNode:
     )
 
 
-DIFFERS = "≠ graph"
+DIFFERS = "≠"
+"""Count and graph read it, or something below it, differently."""
 
 
 def _note(node: Node, role: Role | None, accounts: Accounts) -> str:

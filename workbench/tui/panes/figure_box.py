@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.tui.offers import Offer
 
 HINT = "GB/s, its kind and where it is from: 819 spec Apple.  p probes this machine (about 15 s)"
-COLUMNS = (Column("known here", 22), Column("from", 10, stretch=True))
+COLUMNS = (Column("known here", 24, stretch=True), Column("from", 26, rank=1))
 MOST_ROWS = 5
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.power.live import Live
     from workbench.power.meter import Meter
 
-HOW = Fact("E", "", "adds an energy pass to the run: how long is asked, its key again takes it out")
+HOW = Fact("E", "", "adds an energy pass to the run, or takes it out: it asks how long")
 
 
 class PowerPane(VerticalScroll):

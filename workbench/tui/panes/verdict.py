@@ -37,14 +37,17 @@ class Verdict(Vertical):
             yield Gauge(f"of {fraction.of}", fraction.value)
         yield FactList(outcome_facts(record), id="outcome")
         yield FactList([Fact("", "", words) for words in verdict_sentences(record)], id="verdict-reasons")
+        beside = FactList(self._beside, id="beside")
+        beside.display = bool(self._beside)
+        yield beside
         yield FactList(measured_facts(record), id="measured-facts")
-        yield FactList(self._beside, id="beside")
 
     def show_beside(self, beside: Sequence[Fact]) -> None:
         """Set these rows beside it; they are looked up after the verdict is there."""
         self._beside = beside
         for facts in self.query("#beside").results(FactList):  # none yet while it is being mounted
             facts.show(beside)
+            facts.display = bool(beside)
 
 
 def _word(record: Record) -> str:

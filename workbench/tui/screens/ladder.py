@@ -93,9 +93,10 @@ class LadderScreen(Screen[None]):
         climb = self.climb
         if climb.climbing:
             return hints(["stop_climb", "help", "leave_program"])
-        ids = ["climb", "say_rung", "show_rung", "leave_ladder", "help", "leave_program"]
-        off = ([] if climb.is_ready else ["climb"]) + (["say_rung"] if climb.ended else ["show_rung"])
-        return hints([one for one in ids if one not in off or one == "climb"], off)
+        if climb.ended:
+            return hints(["show_rung", "leave_ladder", "help", "leave_program"])
+        off = [] if climb.is_ready else ["climb"]
+        return hints(["say_rung", "climb", "leave_ladder", "help", "leave_program"], off)
 
     @on(KeyHints.Pressed)
     async def _hint_pressed(self, event: KeyHints.Pressed) -> None:
