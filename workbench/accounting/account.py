@@ -4,7 +4,7 @@ Totals come from groups; rows are made when somebody looks at them, so that a hu
 neither time nor memory before that.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple, overload
 
@@ -21,6 +21,14 @@ class Entry(NamedTuple):
     group: Group
     verdict: Verdict
     factor: int
+
+
+class Part(NamedTuple):
+    """Entries of one pattern with one verdict: the first of them, and their tensors and bytes together."""
+
+    first: Entry
+    tensors: int
+    bytes: int
 
 
 class Totals(NamedTuple):
@@ -83,22 +91,29 @@ class Rows(Sequence[Row]):
         return Row(tensor.name, tensor.dtype, tensor.shape, size, *usual)
 
 
-def add_up(entries: Sequence[Entry]) -> Totals:
-    """The totals over all groups."""
-    verdicts: dict[int, Verdict] = {}
-    sums: dict[int, list[int]] = {}  # by verdict, which equal layers share: bytes on disk, resident
-    for group, verdict, factor in entries:
+def merge(entries: Iterable[Entry]) -> list[Part]:
+    """The entries that have tensors, equal layers together."""
+    parts: dict[tuple[int, int], tuple[Entry, int, int]] = {}
+    for entry in entries:
+        group, verdict, _ = entry
         if group.tensors:
-            known = id(verdict)
-            verdicts[known] = verdict
-            total = sums.setdefault(known, [0, 0])
-            total[0] += group.bytes
-            total[1] += group.bytes * factor if verdict.loaded else 0
+            key = (id(group.pattern), id(verdict))
+            first, tensors, size = parts.get(key, (entry, 0, 0))
+            parts[key] = (first, tensors + group.tensors, size + group.bytes)
+    return list(map(Part._make, parts.values()))
+
+
+def add_up(parts: Iterable[Part]) -> Totals:
+    """The totals over all of them."""
+    stored: dict[Verdict, list[int]] = {}  # bytes on disk and resident
+    for entry, _, size in parts:
+        total = stored.setdefault(entry.verdict, [0, 0])
+        total[0] += size
+        total[1] += size * entry.factor if entry.verdict.loaded else 0
     disk: dict[tuple[Role, Fraction], int] = {}
     resident: dict[Role, int] = {}
     lookup = resident_weight = 0
-    for known, (on_disk, kept) in sums.items():
-        verdict = verdicts[known]
+    for verdict, (on_disk, kept) in stored.items():
         key = (verdict.role, verdict.share)
         disk[key] = disk.get(key, 0) + on_disk
         resident[verdict.role] = resident.get(verdict.role, 0) + kept
@@ -124,17 +139,12 @@ def add_up(entries: Sequence[Entry]) -> Totals:
     )
 
 
-def alike(entries: Sequence[Entry]) -> tuple[Alike, ...]:
-    """The groups that have tensors, equal layers together."""
-    found: dict[tuple[int, int], Alike] = {}
-    for group, verdict, _ in entries:
-        if group.tensors:
-            key = (id(group.pattern), id(verdict))
-            known = found.get(key)
-            tensors, size = (known.tensors, known.disk_bytes) if known else (0, 0)
-            name = known.name if known else group.pattern.path.name
-            found[key] = Alike(name, tensors + group.tensors, size + group.bytes, verdict.role, verdict.rule)
-    return tuple(found.values())
+def alike(parts: Iterable[Part]) -> tuple[Alike, ...]:
+    """The parts as a count shows them."""
+    return tuple(
+        Alike(first.group.pattern.path.name, tensors, size, first.verdict.role, first.verdict.rule)
+        for first, tensors, size in parts
+    )
 
 
 def _measure(size: int, entry: Entry) -> tuple[int, int, int, Role, Fraction, str]:

@@ -5,16 +5,16 @@ and which layers have one, only the configuration knows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from workbench.accounting.account import Entry
+from workbench.accounting.account import Part
 from workbench.accounting.context import Cache, CacheKind, Context
 from workbench.accounting.experts import is_correction
 from workbench.accounting.modules import is_attention, is_linear_attention
 from workbench.accounting.names import is_index
 from workbench.accounting.rules.rule import Facts
 from workbench.accounting.states import states_of
-from workbench.accounting.survey import Group, Pattern
+from workbench.accounting.survey import Group, Pattern, Survey
 from workbench.accounting.windows import unknown_window, window_of
 from workbench.checkpoint.model_config import as_int, first_int
 
@@ -31,7 +31,9 @@ WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "num_query_heads")
 KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv", "kv_n_heads")
 
-Last = Mapping[str, Group]
+PROJECTIONS = QUERIES | KEYS | FUSED | LATENTS
+
+Projections = Mapping[str, Group]
 
 _UNKNOWN = "The size of some attention caches is not known from headers or config: they are not counted."
 _THRESHOLD = (
@@ -40,27 +42,32 @@ _THRESHOLD = (
 )
 
 
-def find_context(facts: Facts, entries: Iterable[Entry]) -> Context:
+class Block(NamedTuple):
+    """What one block of a kind of layer remembers: `fixed` caches, and an attention's projections by name."""
+
+    fixed: tuple[Cache, ...]
+    attention: Projections
+
+
+def find_context(facts: Facts, parts: Iterable[Part]) -> Context:
     """The caches of all layers, equal ones together, and the weights of sparse attention's indexers."""
     found: dict[Cache, int] = {}
     latest: dict[CacheKind, Cache] = {}
     notes: list[str] = []
-    for index, blocks in _layers(facts):
-        for groups in blocks:
-            for cache in _of_block(index, groups, facts, notes):
-                if cache.items <= 0:  # a configuration with impossible sizes
-                    continue
-                kept = cache
-                if cache.shared and cache.kind in latest:
-                    kept = latest[cache.kind]._replace(layers=cache.layers, shared=True)
-                elif not cache.shared:
-                    latest[cache.kind] = cache
-                alike = kept._replace(layers=0)
-                found[alike] = found.get(alike, 0) + kept.layers
+    for cache in _caches(facts, notes):
+        if cache.items <= 0:  # a configuration with impossible sizes
+            continue
+        kept = cache
+        if cache.shared and cache.kind in latest:
+            kept = latest[cache.kind]._replace(layers=cache.layers, shared=True)
+        elif not cache.shared:
+            latest[cache.kind] = cache
+        alike = kept._replace(layers=0)
+        found[alike] = found.get(alike, 0) + kept.layers
     if any(cache.kind is CacheKind.INDEX for cache in found) and not sparse_threshold(facts.config.text):
         notes.append(_THRESHOLD)
     caches = tuple(cache._replace(layers=layers) for cache, layers in found.items())
-    indexers = sum(entry.group.bytes for entry in entries if entry.verdict.rule == "sparse-indexer")
+    indexers = sum(part.bytes for part in parts if part.first.verdict.rule == "sparse-indexer")
     return Context(caches, indexers, sparse_threshold(facts.config.text), tuple(dict.fromkeys(notes)))
 
 
@@ -76,47 +83,60 @@ def sparse_threshold(text: Mapping[str, Any]) -> int:
     return max(0, (block or 0) * (blocks or 0))
 
 
-def _layers(facts: Facts) -> Iterator[tuple[int, list[list[Group]]]]:
-    """Each layer's index with its groups by block: the decoder's in order, then the stacks beside it."""
-    seen, depth = facts.survey, facts.config.layers
-    layers: dict[tuple[int, int], dict[str, list[Group]]] = {}
-    for group in seen.groups:
-        path = group.pattern.path
-        layer = seen.layers.get((path.stack, group.written)) if path.position is not None else None
-        if layer is None or (path.stack == seen.stack and depth is not None and layer.index >= depth):
+def _caches(facts: Facts, notes: list[str]) -> Iterator[Cache]:
+    """Every layer's caches: the decoder's layers in order, then those of the stacks beside it."""
+    seen, depth, item = facts.survey, facts.config.layers, _item_bytes(facts)
+    kinds: dict[int, list[Block]] = {}
+    ordered = sorted(
+        (stack != seen.stack, layer.index, stack, written) for (stack, written), layer in seen.layers.items()
+    )
+    for number, (beside, index, stack, written) in enumerate(ordered):
+        if not beside and depth is not None and index >= depth:
             continue
-        blocks = layers.setdefault((path.stack != seen.stack, layer.index), {})
-        blocks.setdefault(path.block, []).append(group)
-    for number, ((beside, index), blocks) in enumerate(sorted(layers.items())):
-        flat = any(block.startswith(("attn_", "ssm_")) for block in blocks)  # a GGUF layer has no modules
-        every = [[group for groups in blocks.values() for group in groups]] if flat else list(blocks.values())
-        yield (number if beside else index), every
+        kind = seen.layers[stack, written].kind
+        if kind not in kinds:
+            kinds[kind] = [_block(groups, facts, item, notes) for groups in _blocks(seen, stack, written)]
+        for block in kinds[kind]:
+            yield from block.fixed
+            if block.attention:
+                yield from _attention(number if beside else index, block.attention, facts, item, notes)
 
 
-def _of_block(index: int, groups: list[Group], facts: Facts, notes: list[str]) -> Iterator[Cache]:
+def _blocks(seen: Survey, stack: str, written: str) -> list[list[Group]]:
+    """One layer's groups by block; a GGUF layer has no modules and is one block."""
+    blocks: dict[str, list[Group]] = {}
+    for pattern in seen.patterns:
+        if pattern.path.stack == stack and written in pattern.groups:
+            blocks.setdefault(pattern.path.block, []).append(pattern.groups[written])
+    if any(block.startswith(("attn_", "ssm_")) for block in blocks):
+        return [[group for groups in blocks.values() for group in groups]]
+    return list(blocks.values())
+
+
+def _block(groups: list[Group], facts: Facts, item: int, notes: list[str]) -> Block:
     segments = frozenset(segment for group in groups for segment in group.pattern.path.inside)
     block = groups[0].pattern.path.block
     if is_linear_attention(block, segments) or any(segment.startswith("ssm_") for segment in segments):
-        yield from states_of(groups, facts, _item_bytes(facts), notes)
-        return
+        return Block(tuple(states_of(groups, facts, item, notes)), {})
     last = {
         group.pattern.path.last: group
         for group in groups
         if len(group.pattern.shape) >= 2 and group.pattern.path.parameter in WEIGHTS and not _indexes(group)
     }
-    if not last.keys() & (KEYS | FUSED | LATENTS | QUERIES):
+    if not last.keys() & PROJECTIONS:
         if is_attention(block, frozenset()) and any("proj" in name for name in last if name != block):
             notes.append(_UNKNOWN)
-        return
-    yield from _attention(index, last, facts, notes)
-    for group in groups:
-        if (
-            _indexes(group)
-            and group.pattern.path.last in INDEX_KEYS
-            and group.pattern.path.parameter == "weight"
-        ):
-            width, threshold = group.pattern.shape[0], sparse_threshold(facts.config.text)
-            yield Cache(CacheKind.INDEX, 1, width, threshold=threshold, item_bytes=_item_bytes(facts))
+        return Block((), {})
+    threshold = sparse_threshold(facts.config.text)
+    keys = (group.pattern for group in groups if _indexes(group) and group.pattern.path.last in INDEX_KEYS)
+    return Block(
+        tuple(
+            Cache(CacheKind.INDEX, 1, pattern.shape[0], threshold=threshold, item_bytes=item)
+            for pattern in keys
+            if pattern.path.parameter == "weight"
+        ),
+        last,
+    )
 
 
 def _indexes(group: Group) -> bool:
@@ -124,18 +144,18 @@ def _indexes(group: Group) -> bool:
     return "indexer" in inside or any(segment.startswith("index_") for segment in inside)
 
 
-def _listed(last: Last) -> int:
+def _listed(last: Projections) -> int:
     """How many attentions of this kind the layer has: some layers hold a list of two."""
-    group = next(group for name, group in last.items() if name in KEYS | FUSED | LATENTS | QUERIES)
+    group = next(group for name, group in last.items() if name in PROJECTIONS)
     return group.tensors if any(map(is_index, group.pattern.path.inside)) else 1
 
 
-def _attention(index: int, last: Last, facts: Facts, notes: list[str]) -> Iterator[Cache]:
-    config, item = facts.config, _item_bytes(facts)
+def _attention(index: int, last: Projections, facts: Facts, item: int, notes: list[str]) -> Iterator[Cache]:
+    config = facts.config
     text, depth, times = config.text, config.layers or 0, _listed(last)
     latent = as_int(text.get("kv_lora_rank"))
     if last.keys() & LATENTS and latent:
-        yield _latent(last, latent, facts)._replace(layers=times * config.loops)
+        yield _latent(last, latent, facts, item)._replace(layers=times * config.loops)
         return
     items = _key_value_items(index, last, facts)
     if items is None:
@@ -156,13 +176,13 @@ def _attention(index: int, last: Last, facts: Facts, notes: list[str]) -> Iterat
         yield Cache(CacheKind.WINDOW, times * (config.loops - 1), items, limit=extra, item_bytes=item)
 
 
-def _latent(last: Last, latent: int, facts: Facts) -> Cache:
+def _latent(last: Projections, latent: int, facts: Facts, item: int) -> Cache:
     """Multi-head latent attention: the latent is cached, or what kv_b_proj unfolds it to.
 
     mlx-lm absorbs kv_b_proj in the architectures whose routers carry a correction bias, and caches unfolded
     keys and values in the others.
     """
-    text, item = facts.config.text, _item_bytes(facts)
+    text = facts.config.text
     rope = max(0, as_int(text.get("qk_rope_head_dim")) or 0)
     unfolds = last.get("kv_b_proj")
     heads = first_int(text, HEADS)
@@ -173,7 +193,7 @@ def _latent(last: Last, latent: int, facts: Facts) -> Cache:
     return Cache(CacheKind.LATENT, 1, latent, limit=limit, rope=rope, item_bytes=item)
 
 
-def _key_value_items(index: int, last: Last, facts: Facts) -> int | None:
+def _key_value_items(index: int, last: Projections, facts: Facts) -> int | None:
     """Values that a token adds to one layer's keys and values: by the projections' rows, else the config."""
     keys = next((group.pattern for name, group in last.items() if name in KEYS), None)
     values = next((group.pattern for name, group in last.items() if name in VALUES), keys)

@@ -43,8 +43,7 @@ class Alike(NamedTuple):
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class RoleTotals:
+class RoleTotals(NamedTuple):
     """Bytes of one role: on disk, as the runtime loads it, and read per token (look-up rows left out)."""
 
     on_disk: int
@@ -52,8 +51,7 @@ class RoleTotals:
     per_token: int
 
 
-@dataclass(frozen=True, slots=True)
-class SeedCount:
+class SeedCount(NamedTuple):
     """The source documents' four rules, taken literally (names by substring, every *.safetensors file)."""
 
     total_bytes: int
@@ -66,8 +64,7 @@ class SeedCount:
     weight_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedOverride:
+class AppliedOverride(NamedTuple):
     """One override as it was applied: to how many tensors, and why."""
 
     pattern: str

@@ -6,11 +6,11 @@ experts.py and checks.py, the arithmetic in account.py.
 
 from collections.abc import Sequence
 
-from workbench.accounting.account import Entry, Rows, add_up, alike
+from workbench.accounting.account import Entry, Rows, add_up, alike, merge
 from workbench.accounting.caches import find_context
 from workbench.accounting.checks import find_faults
 from workbench.accounting.count import Count
-from workbench.accounting.loading import loading_of
+from workbench.accounting.loading import Factor, loading_of
 from workbench.accounting.overrides import Override
 from workbench.accounting.rules import judge
 from workbench.accounting.rules.rule import Facts, Subject
@@ -33,14 +33,11 @@ def count(checkpoint: Checkpoint, overrides: Sequence[Override] = ()) -> Count:
     facts = gather(checkpoint)
     seen, gguf = facts.survey, checkpoint.gguf is not None
     loading = loading_of(seen, facts.config, gguf)
-    verdicts = judge_all(facts)
-    entries = [
-        Entry(group, verdict, loading.factor(group.pattern))
-        for group, verdict in zip(seen.groups, verdicts, strict=True)
-    ]
-    totals = add_up(entries)
+    entries = judge_all(facts, loading.factor)
+    parts = merge(entries)
+    totals = add_up(parts)
     faults = find_faults(checkpoint, facts, entries, totals, loading.change)
-    context = find_context(facts, entries)
+    context = find_context(facts, parts)
     found = Count(
         runtime=LLAMA_CPP if gguf else MLX_LM,
         rows=Rows(checkpoint.tensors, seen.group_of, entries),
@@ -56,7 +53,7 @@ def count(checkpoint: Checkpoint, overrides: Sequence[Override] = ()) -> Count:
         findings=(*faults.findings, *(Finding("context_not_known", note) for note in context.notes)),
         refusal=faults.refusal,
         weight_bytes_without_overrides=totals.weight,
-        alike=alike(entries),
+        alike=alike(parts),
         stored_by_share=totals.by_share,
         context=context,
     )
@@ -79,29 +76,26 @@ def view_of(checkpoint: Checkpoint) -> ModelConfig:
     return view(checkpoint.config) if checkpoint.gguf is None else view_gguf(checkpoint.gguf)
 
 
-def judge_all(facts: Facts) -> list[Verdict]:
-    """The verdict on every group, by its number; equal groups of a pattern are judged once."""
+def judge_all(facts: Facts, factor: Factor) -> list[Entry]:
+    """The account's entries, by their groups' numbers; equal groups of a pattern are judged once."""
     config, seen = facts.config, facts.survey
     depth = config.layers
     first_shared = depth - config.kv_shared_layers if depth and config.kv_shared_layers else 0
-    verdicts: list[Verdict] = []
-    known: dict[tuple[int, int, int, bool, bool], Verdict] = {}
-    for group in seen.groups:
-        path = group.pattern.path
-        layer = seen.layers.get((path.stack, group.written)) if path.position is not None else None
-        if layer is None:
-            verdicts.append(judge(Subject(group), facts))
-            continue
-        main = path.stack == seen.stack
-        beyond = main and depth is not None and layer.index >= depth
-        shared = main and layer.index >= first_shared > 0
-        key = (id(group.pattern), layer.kind, group.listed, beyond, shared)
-        crossing = main and layer.index in config.cross_attention_layers
-        if crossing or key not in known:
-            verdict = judge(Subject(group, layer.index, layer.kind, main, beyond, shared), facts)
-            if crossing:
-                verdicts.append(verdict)
-                continue
-            known[key] = verdict
-        verdicts.append(known[key])
-    return verdicts
+    entries: dict[int, Entry] = {}
+    for pattern in seen.patterns:
+        stack, kept = pattern.path.stack, factor(pattern)
+        main = stack == seen.stack
+        known: dict[tuple[int, int, bool, bool, bool], Verdict] = {}
+        for written, group in pattern.groups.items():
+            layer = seen.layers.get((stack, written))
+            index = layer.index if layer else -1
+            kind = layer.kind if layer else -1
+            beyond = main and depth is not None and index >= depth
+            shared = main and index >= first_shared > 0
+            alike = (kind, group.listed, beyond, shared, index in config.cross_attention_layers)
+            verdict = known.get(alike)
+            if verdict is None:
+                subject = Subject(group, layer.index if layer else None, kind, main, beyond, shared)
+                verdict = known[alike] = judge(subject, facts)
+            entries[group.number] = Entry(group, verdict, kept)
+    return [entries[number] for number in range(len(seen.groups))]

@@ -16,11 +16,13 @@ DROPPED = frozenset(
     {"g_idx", "weight_g_idx", "weight_shape", "input_scale", "activation_scale", "qscale_act"}
 )
 
+Factor = Callable[[Pattern], int]
+
 
 class Loading(NamedTuple):
     """`factor`: how many bytes in memory a stored byte of a pattern becomes. `change` says why, in words."""
 
-    factor: Callable[[Pattern], int]
+    factor: Factor
     change: str = ""
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.accounting.account import Entry, Rows, add_up, alike
+from workbench.accounting.account import Entry, Rows, add_up, alike, merge
 from workbench.accounting.count import AppliedOverride, Count
 from workbench.accounting.overrides import Override
 from workbench.accounting.survey import Group
@@ -43,7 +43,8 @@ def override(
         place.tensors += 1
         place.bytes += tensor.nbytes
         groups.append(place)
-    totals = add_up(after)
+    parts = merge(after)
+    totals = add_up(parts)
     idle = (
         Finding(
             "override_idle",
@@ -59,7 +60,7 @@ def override(
         weight_bytes=totals.weight,
         lookup_bytes=totals.lookup,
         by_role=totals.by_role,
-        alike=alike(after),
+        alike=alike(parts),
         stored_by_share=totals.by_share,
         findings=(*found.findings, *idle),
         overrides=tuple(

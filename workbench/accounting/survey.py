@@ -47,8 +47,7 @@ class Group:
     listed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """One entry of a layer stack: its index and its kind (equal for layers with the same patterns)."""
 
     index: int
