@@ -124,6 +124,15 @@ def pane_text(app, selector) -> str:
     return " ".join(" ".join(row.crop(region.x, region.right).text for row in rows).split())
 
 
+async def sees(app, selector, text, seconds=10.0):
+    """Wait until a pane shows a text: what changed is painted a moment later."""
+    for _ in range(int(seconds / 0.02)):
+        if text in pane_text(app, selector):
+            return
+        await asyncio.sleep(0.02)
+    assert text in pane_text(app, selector)
+
+
 def said(app) -> str:
     """All notifications so far."""
     return "\n".join(notification.message for notification in app._notifications)

@@ -4,7 +4,18 @@ import asyncio
 
 import pytest
 
-from tests.tui.desk_stage import APPLE, DENSE, lock, pane_text, pick, run_to_end, said, screen_text, until
+from tests.tui.desk_stage import (
+    APPLE,
+    DENSE,
+    lock,
+    pane_text,
+    pick,
+    run_to_end,
+    said,
+    screen_text,
+    sees,
+    until,
+)
 from workbench.errors import WorkerError
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
 from workbench.prediction.chips import figures_for
@@ -95,7 +106,7 @@ async def test_an_uncertain_chip_is_asked_about_with_its_candidates(desk, known)
     async with desk.add(DENSE).open() as (app, pilot):
         await pick(app, pilot)
         await offered(app, pilot)
-        assert "which one is this machine's?" in pane_text(app, "#prediction")
+        await sees(app, "#prediction", "which one is this machine's?")
         offers = offers_of(known[0])
         assert len(offers) == len(UNCERTAIN.candidates) > 1
         await pilot.press("enter")
@@ -110,7 +121,7 @@ async def test_an_unknown_chip_asks_for_a_figure(desk, known):
     async with desk.add(DENSE).open() as (app, pilot):
         await pick(app, pilot)
         await pilot.press("b")
-        await until(lambda: "No figure of Apple's is known here" in pane_text(app, "#prediction"))
+        await sees(app, "#prediction", "No figure of Apple's is known here")
         assert not app.main_screen.query_one("#offers").display
 
 
@@ -131,8 +142,8 @@ async def test_a_probe_says_how_far_it_is_and_its_figure_is_used(desk, probe):
         await pick(app, pilot)
         await until(lambda: not app.main_screen.desk.looking)
         await pilot.press("p")
-        await until(lambda: "bandwidth: 0 s of about 15 s" in pane_text(app, "#prediction"))
-        await until(lambda: "probing the memory bandwidth: 1 s" in pane_text(app, "#prediction"))
+        await sees(app, "#prediction", "bandwidth: 0 s of about 15 s")
+        await sees(app, "#prediction", "probing the memory bandwidth: 1 s")
         await pilot.press("r")
         assert "being probed" in said(app)
         await pilot.press("1", "enter")
@@ -141,7 +152,7 @@ async def test_a_probe_says_how_far_it_is_and_its_figure_is_used(desk, probe):
         await until(lambda: app.main_screen.desk.figures == (PROBED,))
         await pilot.press("3")
         await pilot.pause()
-        assert PROBED.name in pane_text(app, "#prediction")
+        await sees(app, "#prediction", PROBED.name)
 
 
 async def test_a_probe_can_be_stopped(desk, probe):

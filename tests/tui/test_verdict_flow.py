@@ -15,6 +15,7 @@ from tests.tui.desk_stage import (
     pick,
     run_to_end,
     screen_text,
+    sees,
     until,
     whole_run,
 )
@@ -36,7 +37,7 @@ async def test_the_office_rows_stand_beside_the_verdict_with_denominator_and_dat
         assert "beside" not in pane_text(app, "#prediction")
         await run_to_end(app, pilot)
         await compared(app, pilot)
-        assert f"beside {OFFICE}; office, Apple M3 Ultra, 2026-09-15" in pane_text(app, "#prediction")
+        await sees(app, "#prediction", f"beside {OFFICE}; office, Apple M3 Ultra, 2026-09-15")
 
 
 async def test_this_ledgers_own_rows_stand_beside_it_too_and_go_with_a_new_prediction(desk):
@@ -88,7 +89,7 @@ async def test_a_run_that_its_conditions_spoil_says_so(desk, monkeypatch):
         await pick(app, pilot)
         await lock(app, pilot)
         await run_to_end(app, pilot)
-        assert "! spoiled" in pane_text(app, "#prediction")
+        await sees(app, "#prediction", "! spoiled")
         assert desk.records[0].verdict_reasons[0].split()[0] in pane_text(app, "#prediction")
 
 
@@ -101,14 +102,14 @@ async def test_a_warning_of_memory_stays_on_the_screen(desk, monkeypatch):
         await pilot.press("n")
         await until(lambda: app.main_screen.desk.run.notices)
         await pilot.pause()
-        assert "! note This run needs 5.1 GB, but only 2.0 GB are free." in pane_text(app, "#prediction")
+        await sees(app, "#prediction", "! note This run needs 5.1 GB, but only 2.0 GB are free.")
 
 
 async def test_the_expected_duration_is_said_before_the_start(desk):
     async with desk.add(DENSE).open((160, 50), bandwidths=(APPLE,)) as (app, pilot):
         await pick(app, pilot)
         await lock(app, pilot, "10")
-        assert "will take 41 s by your number" in pane_text(app, "#prediction")
+        await sees(app, "#prediction", "will take 41 s by your number")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])

@@ -12,6 +12,7 @@ from tests.tui.desk_stage import (
     run_to_end,
     said,
     screen_text,
+    sees,
     type_in,
     until,
 )
@@ -36,7 +37,7 @@ async def test_an_agreeing_graph_seals_the_prediction_and_the_record(desk):
         await pick(app, pilot)
         await looked(app)
         await pilot.pause()
-        assert "✓ count and graph agree: 4.466 GB at context 209" in pane_text(app, "#prediction")
+        await sees(app, "#prediction", "✓ count and graph agree: 4.466 GB at context 209")
         await lock(app, pilot)
         await run_to_end(app, pilot)
         assert "✓ count and graph agree" in seal(app)
@@ -75,7 +76,7 @@ async def test_the_differing_tensors_are_listed_with_the_counts_rule(desk):
         await looked(app)
         await pilot.pause()
         assert "lm ≠" not in pane_text(app, "#bytes")
-        assert "layers ≠" in pane_text(app, "#bytes")
+        await sees(app, "#bytes", "layers ≠")
         await pilot.press("w")
         await pilot.pause()
         table = app.screen.query_one(LedgerTable)
@@ -93,13 +94,13 @@ async def test_the_tree_has_three_columns_where_there_is_room_and_the_detail_eve
         await pick(app, pilot, MIXTURE)
         await looked(app)
         await pilot.pause()
-        assert "seed GB count GB graph GB" in pane_text(app, "#bytes")
-        assert "by the count; seed rule 1.659 GB, graph 1.659 GB" in pane_text(app, "#bytes")
+        await sees(app, "#bytes", "seed GB count GB graph GB")
+        await sees(app, "#bytes", "by the count; seed rule 1.659 GB, graph 1.659 GB")
     async with desk.open((80, 24)) as (app, pilot):
         await pick(app, pilot, MIXTURE)
         await looked(app)
         await pilot.pause()
-        assert "seed GB count GB graph GB" in pane_text(app, "#bytes")
+        await sees(app, "#bytes", "seed GB count GB graph GB")
 
 
 async def test_the_tree_keeps_its_place_when_the_graph_speaks(desk):
@@ -122,7 +123,7 @@ async def test_a_checkpoint_without_a_graph_is_not_witnessed_with_its_reason_and
         await looked(app)
         await pilot.pause()
         words = "○ not witnessed: this mlx-lm does not know the model type (qwen9); the count stands alone"
-        assert words in pane_text(app, "#prediction")
+        await sees(app, "#prediction", words)
         await lock(app, pilot)
         await run_to_end(app, pilot)
     [record] = desk.records
@@ -149,7 +150,7 @@ async def test_a_number_that_is_said_early_waits_for_the_graph(desk):
         await pilot.press("n")
         await type_in(pilot, "143")
         assert not app.main_screen.desk.locked
-        assert "143 is locked once the decode graph has been read" in pane_text(app, "#prediction")
+        await sees(app, "#prediction", "143 is locked once the decode graph has been read")
         await pilot.press("r")
         assert "143 waits for the decode graph" in said(app)
         desk.graph.gate.set()
