@@ -38,10 +38,9 @@ HIDDEN_HEADERS = frozenset({"tok/s", "of ceiling", "verdict"})
 def cells_of(
     row: Row, discarded: Mapping[str, str], *, marked: bool = False, hidden: bool = False
 ) -> list[Cell]:
-    """The cells under `COLUMNS`. The first says marked (●), discarded (×) or not measured here (↓)."""
+    """The cells under `COLUMNS`; the first is `●` for a marked row, else its sign."""
     is_discarded = row.record_id in discarded
-    sign = "●" if marked else "×" if is_discarded else "↓" if row.status == "imported" else ""
-    made: list[Cell] = [sign]
+    made: list[Cell] = ["●" if marked else sign_of(row, discarded)]
     texts = dict(zip(HEADERS, cells(row, discarded), strict=True))
     if not texts["verdict"] or is_discarded or row.status not in {"measured", "imported"}:
         # a narrow terminal has no room for the status beside it
@@ -50,6 +49,11 @@ def cells_of(
         shown = "hidden" if hidden and header in HIDDEN_HEADERS else text[:10] if header == "date" else text
         made.append(_styled(header, shown or "–", row, is_discarded, hidden))
     return made
+
+
+def sign_of(row: Row, discarded: Mapping[str, str]) -> str:
+    """`×` for a discarded row, `↓` for one that was not measured here."""
+    return "×" if row.record_id in discarded else "↓" if row.status == "imported" else ""
 
 
 def _styled(header: str, text: str, row: Row, is_discarded: bool, hidden: bool) -> Cell:

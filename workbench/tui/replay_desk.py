@@ -1,7 +1,6 @@
 """A replay laid on the desk: what the screens paint of a recorded run, and the words that mark it. Pure."""
 
-from workbench.ledger.record import PowerReading, Record
-from workbench.ledger.words import rate
+from workbench.ledger.record import Record
 from workbench.protocol.playback import Tempo
 from workbench.protocol.replaying import Replay
 from workbench.tui.desk import Desk
@@ -41,20 +40,6 @@ def offered(record: Record) -> str:
         said = [f"{one.name or 'you'}={one.tps:g}" for one in record.predictions]
         return " ".join(said) if len(said) > 1 else f"{record.predictions[0].tps:g}"
     return f"{record.predicted_tps_human:g}" if record.predicted_tps_human is not None else ""
-
-
-def energy_words(record: Record) -> list[str]:
-    """What the record says of energy; it would give the rate away before the end."""
-    if not record.power:
-        return [record.energy_unavailable_reason or "The record holds no power reading."]
-    return [_reading(reading) for reading in record.power]
-
-
-def _reading(reading: PowerReading) -> str:
-    if reading.mwh_per_token_gross is None:
-        return f"{reading.source}: {', '.join(reading.claim_reasons) or 'no claim'}"
-    at = f" at {rate(reading.tps_in_window)} tok/s" if reading.tps_in_window else ""
-    return f"{reading.source}: {reading.mwh_per_token_gross:.4g} mWh/token{at}, {reading.claim}"
 
 
 def _looked(record: Record) -> Looked:

@@ -14,14 +14,15 @@ from workbench.errors import WorkbenchError
 from workbench.ledger.record import Record
 from workbench.ledger.row import Row
 from workbench.ledger.table import load, record_of
+from workbench.tui.ledger_rows import sign_of
 from workbench.tui.messages import Notice
 
 COLUMNS = (
+    Column("", 1),
     Column("date", 10),
-    Column("model", 14, stretch=True),
+    Column("model", 12, stretch=True),
     Column("machine", 10, rank=2),
     Column("rule", 10, rank=1),
-    Column("", 9),
 )
 
 
@@ -80,12 +81,12 @@ class RecordsPane(Vertical):
         table.empty_text = "no run of this ledger holds a rate"
         cursor = next((i for i, row in enumerate(event.rows) if row.record_id == self._record_id), 0)
         table.show(event.rows, self._cells, cursor=cursor)
-        self.border_subtitle = f"{len(event.rows):,}"
+        self.border_subtitle = f"{len(event.rows):,}: × discarded, ↓ not measured here"
 
     def _cells(self, row: object) -> list[Cell]:
         assert isinstance(row, Row)
-        state: Cell = ("discarded", "quiet") if row.record_id in self._discarded else row.status
-        return [(row.date or "")[:10], row.model or "–", row.machine, row.rule or "count", state]
+        sign = sign_of(row, self._discarded)
+        return [sign, (row.date or "")[:10], row.model or "–", row.machine, row.rule or "count"]
 
     @on(LineList.Chosen)
     def _chosen(self, event: LineList.Chosen) -> None:

@@ -21,6 +21,7 @@ from workbench.errors import WorkbenchError
 from workbench.ledger.record import Record
 from workbench.locations import ledger_path
 from workbench.power.choice import Choice
+from workbench.power.meter import Meter
 from workbench.protocol.plan import Plan
 from workbench.protocol.playback import Playback, Tempo
 from workbench.protocol.replaying import replay_of
@@ -33,7 +34,8 @@ from workbench.tui.messages import Notice, RunEnded
 from workbench.tui.options import Options
 from workbench.tui.panes import say
 from workbench.tui.panes.records_pane import RecordsPane
-from workbench.tui.replay_desk import NOTE, banner, desk_of, energy_words, offered
+from workbench.tui.power_words import reading_facts
+from workbench.tui.replay_desk import NOTE, banner, desk_of, offered
 from workbench.tui.screens.ledger import LedgerScreen
 from workbench.tui.screens.main import MainScreen
 
@@ -225,7 +227,12 @@ class ReplayScreen(MainScreen):
 
 
 class ReplayConductor(Conductor):
-    """Conducts playbacks: nothing of this machine is asked or offered."""
+    """Conducts playbacks: nothing of this machine is asked, offered or metered."""
+
+    @property
+    def meter(self) -> Meter | None:
+        """A playback has none."""
+        return None
 
     async def _prepare(self, measurement: Measurement) -> None:
         await measurement.prepare()
@@ -247,5 +254,5 @@ class RecordedPower(VerticalScroll):
 
     def show(self, record: Record | None) -> None:
         """Before the end there is no record, and nothing to show."""
-        words = ["after the reveal"] if record is None else energy_words(record)
-        self.query_one(FactList).show([Fact("", "", line) for line in words])
+        facts = [Fact("", "", "what was recorded of it, after the reveal")]
+        self.query_one(FactList).show(facts if record is None else reading_facts(record))
