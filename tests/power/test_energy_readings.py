@@ -208,7 +208,7 @@ def test_a_throttled_window_is_indicative_at_most(more, reason):
 
 def test_a_power_cap_and_nominal_pressure_are_no_doubt():
     samples = [
-        dataclasses.replace(s, thermal="Nominal", throttle=("power cap",)) for s in every(S // 4, 100, GPU)
+        dataclasses.replace(s, thermal="Nominal", throttle=("sw power cap",)) for s in every(S // 4, 100, GPU)
     ]
     assert read_energy(trace((row(), samples)), Window(T0 + 5 * S, T0 + 17 * S, 9))[0].claim == "valid"
 

@@ -101,7 +101,7 @@ def test_counter_and_instant_power_are_two_rows_of_one_board():
     elapsed_s = sum(s.elapsed_ns for s in counter.samples) / 1e9
     assert total_j / elapsed_s == pytest.approx(400, rel=0.15)
     assert all(s.rails_w == {"board": 400.0} and s.gpu_mhz == 1980 for s in instant.samples)
-    assert instant.samples[0].throttle == ("power cap", "thermal, hardware")
+    assert instant.samples[0].throttle == ("sw power cap", "hw thermal slowdown")
     gaps_s = [(b.at_ns - a.at_ns) / 1e9 for a, b in zip(instant.samples, instant.samples[1:], strict=False)]
     assert min(gaps_s) >= 0.09
     assert fake.calls == ["init", "shutdown"]

@@ -123,15 +123,15 @@ def test_conditions_are_those_of_the_window():
     gpu = dataclasses.replace(row(Method.TRAPEZOID, key="nvml", parts=("board",)), tells_throttle=True)
     board = [
         sample(1, gpu_mhz=300.0),
-        sample(2, gpu_mhz=1980.0, throttle=("power cap",)),
+        sample(2, gpu_mhz=1980.0, throttle=("sw power cap",)),
         sample(3, gpu_mhz=0.0),
         sample(4, gpu_mhz=1700.0),
-        sample(9, throttle=("thermal, hardware",)),
+        sample(9, throttle=("hw thermal slowdown",)),
     ]
     chip = [sample(2, thermal="Nominal"), sample(3, thermal="Heavy"), sample(4, thermal="Moderate")]
     made = trace((gpu, board), (row(), chip))
     assert conditions_over(made, Window(at(2), at(5))) == PowerConditions(
-        1840.0, 1700.0, "Nominal", "Moderate", "Heavy", ("power cap",)
+        1840.0, 1700.0, "Moderate", "Heavy", ("sw power cap",)
     )
 
 

@@ -7,10 +7,13 @@ import pytest
 
 from tests.protocol.stage import NO_POWER, plan, repeat
 from workbench.ledger.record import PowerReading
+from workbench.machine.nvidia import reason_names
 from workbench.power.choice import Choice
+from workbench.power.conditions import PowerConditions
 from workbench.power.meter import RowTrace, Trace
+from workbench.power.nvml import SLOWED
 from workbench.power.source import Method, Row, Sample
-from workbench.protocol.energy import EnergyPass
+from workbench.protocol.energy import EnergyPass, with_power_conditions
 from workbench.protocol.run import Run, fold
 from workbench.worker import messages as m
 
@@ -106,14 +109,85 @@ def test_a_pass_without_a_window_is_a_reason_and_no_number():
     assert "no window" in reason
 
 
-def test_what_was_not_asked_for_and_what_is_not_there_are_different_reasons():
-    run = Run(plan())
-    here = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
-    assert here.readings(run) == ([], "No energy pass was asked for. Power sources here: nvml.")
-    assert here.possible
-    nothing = EnergyPass(NO_POWER)
-    assert "No energy pass was asked for" in nothing.readings(run)[1]
-    assert "battery: there is none" in nothing.readings(run)[1]
-    wanted = Run(plan(settings=ENERGETIC))
-    assert nothing.readings(wanted)[1].startswith("No power source on this machine")
-    assert not nothing.possible
+def test_a_pass_that_nobody_asked_for_looks_for_no_source(monkeypatch):
+    monkeypatch.setattr("workbench.protocol.energy.look", lambda: pytest.fail("looked for a source"))
+    energy = EnergyPass()
+    run = told(energy, Run(plan()), repeat(0), repeat(1))
+    assert energy.readings(run) == ([], "No energy pass was asked for.")
+
+
+def test_a_source_that_is_not_there_is_looked_for_once_and_said(monkeypatch):
+    looks = []
+    monkeypatch.setattr("workbench.protocol.energy.look", lambda: looks.append(1) or NO_POWER)
+    energy = EnergyPass()
+    assert not energy.possible
+    reason = energy.readings(Run(plan(settings=ENERGETIC)))[1]
+    assert reason.startswith("No power source on this machine")
+    assert "battery: there is none" in reason
+    assert looks == [1]
+
+
+def test_the_meter_is_on_while_the_machine_settles_before_its_idle_window():
+    settings = replace(plan().settings, energy_min_s=20.0, idle_s=12.0)
+    energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
+    first, second, idle, *_ = whole_pass()
+    run = told(energy, Run(plan(settings=settings)), first, second)
+    assert energy.meter.log == ["start"]
+    assert run.idle is None
+    assert plan(settings=settings).decode_request.settle_s == 6.0
+    assert told(energy, run, idle).idle is not None
+
+
+def test_conditions_that_spoil_the_run_leave_no_valid_claim():
+    energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
+    run = told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
+    (reading,), _ = energy.readings(run, ["Low power mode was on.", "Another process used 80 % of a core."])
+    assert reading.claim == "indicative"
+    assert reading.claim_reasons == ["low power mode was on", "another process used 80 % of a core"]
+    assert reading.mean_w == pytest.approx(150.0)
+
+
+class SlowedMeter(FakeMeter):
+    """The same on a chip that is hot: 1,200 to 1,400 MHz."""
+
+    def stop(self):
+        trace = super().stop()
+        (row,) = trace.rows
+        samples = tuple(
+            replace(s, gpu_mhz=1200.0 + 100 * (i % 3), thermal="Heavy", throttle=("hw thermal slowdown",))
+            for i, s in enumerate(row.samples)
+        )
+        telling = replace(row.row, tells_throttle=True)
+        return replace(trace, rows=(replace(row, row=telling, samples=samples),))
+
+
+def test_the_sources_tell_conditions_that_the_system_does_not():
+    energy = EnergyPass(Choice((SOURCE,), ()), make=SlowedMeter)
+    assert energy.conditions(Run(plan(settings=ENERGETIC))) == PowerConditions()
+    run = told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
+    before = {
+        "gpu_clock_mhz": None,
+        "throttle_reasons": None,
+        "thermal_start": None,
+        "thermal_end": None,
+        "thermal_worst": "moderate",
+        "governor": None,
+        "conditions_reasons": {"gpu_clock_mhz": "root only", "thermal_end": "unread", "governor": "none"},
+    }
+    found = with_power_conditions(before, energy.conditions(run))
+    assert found["gpu_clock_mhz"] == {"median": 1300.0, "min": 1200.0}
+    assert found["throttle_reasons"] == ["hw thermal slowdown"]
+    assert (found["thermal_start"], found["thermal_end"], found["thermal_worst"]) == (None, "heavy", "heavy")
+    assert found["conditions_reasons"] == {"governor": "none"}
+    assert before["thermal_worst"] == "moderate"
+
+
+def test_what_the_system_told_is_not_made_milder():
+    told = {"thermal_worst": "trapping", "thermal_end": "heavy", "throttle_reasons": ["hw slowdown"]}
+    seen = PowerConditions(thermal_end="Nominal", thermal_worst="Moderate", throttle_reasons=())
+    found = with_power_conditions(told | {"conditions_reasons": {}}, seen)
+    assert found == told | {"conditions_reasons": {}}
+
+
+def test_power_and_machine_call_a_throttle_by_the_same_name():
+    assert {bit: reason_names(bit) for bit in SLOWED} == {bit: (name,) for bit, name in SLOWED.items()}

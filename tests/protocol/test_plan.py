@@ -106,7 +106,17 @@ def test_the_duration_follows_from_the_persons_own_number():
     settings = RunSettings(max_tokens=200, warmup_tokens=8, repeats=3, cooldown_s=5)
     assert expected_seconds(plan(settings=settings), 10.0) == pytest.approx(60.8 + 10)
     energetic = replace(settings, energy_min_s=30, idle_s=20)
-    assert expected_seconds(plan(settings=energetic), 10.0) == pytest.approx(60.8 + 10 + 50)
+    settle, edges = 10, 2 * 3
+    assert expected_seconds(plan(settings=energetic), 10.0) == pytest.approx(60.8 + 10 + settle + 50 + edges)
+
+
+@pytest.mark.parametrize(
+    ("idle_s", "window_s", "settle_s", "edge_s"),
+    [(0, 0, 0, 0), (1, 2, 2, 0.6), (12, 10, 6, 3), (60, 44, 10, 3)],
+)
+def test_an_energy_pass_settles_before_its_idle_and_runs_in_and_out(idle_s, window_s, settle_s, edge_s):
+    request = plan(settings=RunSettings(idle_s=idle_s, energy_min_s=window_s)).decode_request
+    assert (request.settle_s, request.edge_s) == pytest.approx((settle_s, edge_s))
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ async def test_everything_a_record_must_say_is_there(stage):
     assert record.command == ["workbench", "measure", "tiny"]
     assert (record.alias, record.device) == ("office", "Test Chip")
     assert record.scope.startswith("Decode phase only: batch 1, greedy, 11 tokens after a prompt of 5 tokens")
-    assert "battery: there is none" in record.energy_unavailable_reason
+    assert record.energy_unavailable_reason == "No energy pass was asked for."
     assert record.token_times_ns == [[10_000_000] * 10] * 2
     assert record.decode_rule == "(N-1)/(t_N - t_1)"
     conditions = set(Record.__struct_fields__[_at("power_source") : _at("conditions_reasons")])

@@ -40,8 +40,10 @@ def run(tiny):
         warm_until_stable=True,
         text=True,
         progress_hz=20,
+        settle_s=0.1,
         idle_s=0.2,
         energy_min_s=0.5,
+        edge_s=0.15,
     )
     return collect("decode", request)
 

@@ -17,6 +17,7 @@ import msgspec
 
 from workbench import locations
 from workbench.errors import LedgerError
+from workbench.ledger.disk import file_to_disk, folder_to_disk
 from workbench.ledger.lines import Line, line_at, lines_of, no_collector
 from workbench.ledger.record import SCHEMA_VERSION, Record, sealed
 
@@ -166,11 +167,11 @@ def _append(path: Path, line: bytes) -> None:
         before = os.fstat(descriptor).st_size
         torn = before > 0 and os.pread(descriptor, 1, before - 1) not in {b"\n", b""}
         _write_whole(descriptor, (b"\n" if torn else b"") + line + b"\n", before)
-        _to_disk(descriptor)
+        file_to_disk(descriptor)
     finally:
         os.close(descriptor)  # gives the lock back too
     if is_new:
-        _directory_to_disk(path.parent)
+        folder_to_disk(path.parent)
 
 
 def _lock(descriptor: int) -> None:
@@ -200,28 +201,6 @@ def _write_whole(descriptor: int, data: bytes, before: int) -> None:
     if os.fstat(descriptor).st_size == before + written:
         os.ftruncate(descriptor, before)
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _to_disk(descriptor: int) -> None:
-    full_sync = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's cache
-    if full_sync is not None:
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(descriptor, full_sync)
-            return
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # some file systems have no fsync
-            raise
-
-
-def _directory_to_disk(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _unwritten(path: Path, line: bytes, error: OSError) -> UnwrittenRecordError:
@@ -261,7 +240,7 @@ def _rescue(path: Path, line: bytes) -> Path | None:
             descriptor, name = tempfile.mkstemp(prefix="rescued-record-", suffix=".jsonl", dir=folder)
             try:
                 _write_whole(descriptor, line + b"\n", 0)
-                os.fsync(descriptor)
+                file_to_disk(descriptor)
             finally:
                 os.close(descriptor)
         except OSError:

@@ -9,17 +9,8 @@ from statistics import median
 from workbench.power.energy import Window
 from workbench.power.meter import Trace
 
-THERMAL_ORDER = (
-    "Nominal",
-    "Light",
-    "Fair",
-    "Moderate",
-    "Serious",
-    "Heavy",
-    "Critical",
-    "Trapping",
-    "Sleeping",
-)
+THERMAL_ORDER = ("Nominal", "Moderate", "Heavy", "Trapping", "Sleeping")
+"""powermetrics' words for thermal pressure, mildest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +19,6 @@ class PowerConditions:
 
     gpu_mhz_median: float | None = None
     gpu_mhz_min: float | None = None
-    thermal_start: str | None = None
     thermal_end: str | None = None
     thermal_worst: str | None = None
     throttle_reasons: tuple[str, ...] | None = None
@@ -46,7 +36,6 @@ def conditions_over(trace: Trace, window: Window) -> PowerConditions:
     return PowerConditions(
         gpu_mhz_median=median(clocks) if clocks else None,
         gpu_mhz_min=min(clocks, default=None),
-        thermal_start=thermal[0] if thermal else None,
         thermal_end=thermal[-1] if thermal else None,
         thermal_worst=max(thermal, key=_severity, default=None),
         throttle_reasons=tuple(sorted({r for s in inside for r in s.throttle})) if tells else None,
@@ -54,4 +43,5 @@ def conditions_over(trace: Trace, window: Window) -> PowerConditions:
 
 
 def _severity(level: str) -> int:
+    """A word that is not known counts as the worst."""
     return THERMAL_ORDER.index(level) if level in THERMAL_ORDER else len(THERMAL_ORDER)

@@ -17,7 +17,7 @@ from workbench.power.window import Integral, integrate
 
 TWO_WAYS_LIMIT = 0.03
 METHODS_LIMIT = 0.05
-HARMLESS_THROTTLE = {"power cap"}
+HARMLESS_THROTTLE = {"sw power cap"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +94,31 @@ def read_energy(
     alignment: Alignment | None = None,
     *,
     under_load: bool = True,
+    doubts: Sequence[str] = (),
 ) -> tuple[EnergyReading, ...]:
     """Every row's reading over `window`, in the trace's order, checked against each other.
 
     `idle` is a window with the model loaded and nothing running; `alignment` how the window's clock was put
-    on the meter's. `under_load` says that something ran: then a rail at exactly 0 is stalled. A row that
-    cannot say anything says why.
+    on the meter's. `under_load` says that something ran: then a rail at exactly 0 is stalled. `doubts` are
+    conditions that spoil every row: none of them can claim more than an indication. A row that cannot say
+    anything says why.
     """
     uncertainty_s = (alignment or Alignment()).uncertainty_ns / 1e9
-    readings = [_reading(row, window, idle, uncertainty_s, under_load) for row in trace.rows]
+    readings = [
+        _reading(row, window, idle, uncertainty_s=uncertainty_s, under_load=under_load, spoiled=doubts)
+        for row in trace.rows
+    ]
     return _checked([row.row for row in trace.rows], readings)
 
 
 def _reading(
-    trace: RowTrace, window: Window, idle: Window | None, clock_uncertainty_s: float, under_load: bool
+    trace: RowTrace,
+    window: Window,
+    idle: Window | None,
+    *,
+    uncertainty_s: float,
+    under_load: bool,
+    spoiled: Sequence[str],
 ) -> EnergyReading:
     row = trace.row
     integral = _over(trace, window)
@@ -132,7 +143,7 @@ def _reading(
         reasons = [refused] + ([trace.ended] if trace.ended else [])
         return replace(blank, claim_reasons=reasons)
     gross_j = sum(kept[rail] for rail in counted)
-    edge_uncertainty = (integral.edge_s + clock_uncertainty_s) / window.seconds
+    edge_uncertainty = (integral.edge_s + uncertainty_s) / window.seconds
     idle_w = _idle_w(trace, idle, counted)
     reading = replace(
         blank,
@@ -145,7 +156,7 @@ def _reading(
         energy_net_j=None if idle_w is None else gross_j - idle_w * window.seconds,
     )
     reading = _per_token(reading)
-    doubts = _slowed(trace, window)
+    doubts = [*spoiled, *_slowed(trace, window)]
     if row.is_typed:
         return replace(reading, claim=str(Claim.INDICATIVE), claim_reasons=["one typed figure", *doubts])
     faults = [f"the {rail} rail reads exactly 0 under load: stalled, not 0 W" for rail in stalled]

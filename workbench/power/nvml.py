@@ -22,12 +22,13 @@ INTERVAL_S = 0.05
 INSTANT_FIELD = 186  # NVML_FI_DEV_POWER_INSTANT
 NO_ACCESS = "the NVIDIA driver answers, but `pynvml` is missing; `pip install nvidia-ml-py` adds it"
 SLOWED = {
-    0x4: "power cap",
-    0x8: "hardware slowdown",
-    0x20: "thermal, software",
-    0x40: "thermal, hardware",
-    0x80: "power brake",
+    0x4: "sw power cap",
+    0x8: "hw slowdown",
+    0x20: "sw thermal slowdown",
+    0x40: "hw thermal slowdown",
+    0x80: "hw power brake slowdown",
 }
+"""Bits of nvmlClocksEventReasons (nvml.h) that hold clocks down; the words are those of the conditions."""
 
 
 def look(place: Surroundings) -> PowerSource | str:

@@ -19,8 +19,9 @@ from workbench.ledger import store
 from workbench.ledger.record import LockedPrediction, NamedPrediction, Record
 from workbench.ledger.store import UnwrittenRecordError
 from workbench.machine.stamp import Facts, MachineStamp, compose
-from workbench.protocol.drafting import Locked, Past, draft, past_of
+from workbench.protocol.drafting import Locked, draft
 from workbench.protocol.lock import PredictionLock
+from workbench.protocol.past import Past, past_of
 from workbench.protocol.recording import loaded_at
 from workbench.protocol.run import Run
 
@@ -32,25 +33,31 @@ class Dossier:
         self._ledger = ledger
         self._locks_dir = locks_dir
         self._facts = Facts()
-        self._learned_for: Checkpoint | None = None
+        self._learned_for: tuple[Checkpoint, int] | None = None
         self._lock: PredictionLock | None = None
         self.past = Past()
         self.locked: Locked | None = None
         self.drafted: Record | None = None
 
     def learn(self, facts: Facts, run: Run) -> None:
-        """Take in the machine's facts, and from the ledger what came before. Raises LedgerError."""
+        """Take in the machine's facts, and from the ledger what came before. Raises LedgerError.
+
+        It may run in a thread: reading a long ledger takes seconds.
+        """
         self._facts = facts
-        self._learned_for = run.plan.checkpoint
-        self.past = past_of(store.read(self._ledger).records, run.plan, self._stamp(run))
+        records = store.read(self._ledger, token_times=False).records
+        self.past = past_of(records, run.plan, self._stamp(run))
+        self._learned_for = _subject(run)
 
     def predict(
         self, predictions: Sequence[tuple[str, float]], by: str | None, run: Run, conditions: dict[str, Any]
     ) -> Locked:
         """Lock predictions, or correct them: on disk when this returns; errors as for `Measurement.lock`."""
         require_predictions(predictions)
-        if self._learned_for not in (None, run.plan.checkpoint):  # replanned since: another one's past
-            self.learn(self._facts, run)
+        if self._learned_for not in (None, _subject(run)):  # replanned since: another one's past
+            self.past = Past()
+            with suppress(LedgerError):  # `look` has said that it cannot be read
+                self.learn(self._facts, run)
         named = tuple(NamedPrediction(name or by or "you", tps) for name, tps in predictions)
         at = datetime.now(UTC).isoformat(timespec="microseconds")
         before = self.locked
@@ -102,6 +109,11 @@ class Dossier:
 
     def _stamp(self, run: Run) -> MachineStamp:
         return compose(self._facts, run.stamp, alias=run.plan.alias, command=run.plan.command)
+
+
+def _subject(run: Run) -> tuple[Checkpoint, int]:
+    """What the past is about: a checkpoint, and the bytes of it that a token reads."""
+    return run.plan.checkpoint, run.plan.weight_bytes
 
 
 def require_predictions(predictions: Sequence[tuple[str, float]]) -> None:

@@ -1,14 +1,17 @@
-"""The energy pass of a run: the meter is on from its idle window to its end, and read once it is over.
+"""The energy pass of a run: the meter is on from before its idle window to its end, and read once it is over.
 
 Power is never sampled during the speed pass. What a source can claim is the power room's business.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from workbench.ledger.record import PowerReading
-from workbench.power.choice import Choice
+from workbench.machine.macos import THERMAL_LEVELS
+from workbench.power.choice import Choice, look
 from workbench.power.clocks import Alignment, align
+from workbench.power.conditions import PowerConditions, conditions_over
 from workbench.power.energy import Window, read_energy, window_of
 from workbench.power.meter import Meter, Trace
 from workbench.protocol.run import Phase, Run
@@ -20,14 +23,21 @@ SPARE_S = 120.0
 class EnergyPass:
     """The meter around one run's energy pass: `follow` every new run, `stop` always.
 
-    `meter` is None until the pass begins; a power pane may paint its trace from then on.
+    `meter` is None until the pass begins; a power pane may paint its trace from then on. Without a `choice`
+    the sources are looked for when a pass is asked for.
     """
 
-    def __init__(self, choice: Choice, make: Callable[..., Meter] = Meter) -> None:
-        self.choice = choice
+    def __init__(self, choice: Choice | None = None, make: Callable[..., Meter] = Meter) -> None:
         self.meter: Meter | None = None
+        self._choice = choice
         self._make = make
         self._trace: Trace | None = None
+
+    @property
+    def choice(self) -> Choice:
+        """What measures."""
+        self._choice = self._choice or look()
+        return self._choice
 
     @property
     def possible(self) -> bool:
@@ -36,10 +46,8 @@ class EnergyPass:
 
     def follow(self, run: Run) -> None:
         """Switch the meter on when the pass begins and off when its window has come."""
-        if self.meter is None and self.possible and run.phase in {Phase.IDLE, Phase.ENERGY}:
-            settings = run.plan.settings
-            limit_s = settings.energy_min_s + settings.idle_s + SPARE_S
-            self.meter = self._make(self.choice.sources, limit_s=limit_s)
+        if self.meter is None and run.phase in {Phase.IDLE, Phase.ENERGY} and self.possible:
+            self.meter = self._make(self.choice.sources, limit_s=run.plan.settings.energy_pass_s + SPARE_S)
             self.meter.start()
         elif run.energy is not None:
             self.stop()
@@ -49,31 +57,74 @@ class EnergyPass:
         if self.meter is not None and self._trace is None:
             self._trace = self.meter.stop()
 
-    def readings(self, run: Run) -> tuple[list[PowerReading], str | None]:
-        """One reading for each row of each source, or the reason why there is none."""
+    def readings(self, run: Run, spoiled: Sequence[str] = ()) -> tuple[list[PowerReading], str | None]:
+        """One reading for each row of each source, or the reason why there is none.
+
+        `spoiled` are sentences about conditions that no valid claim survives.
+        """
         if run.plan.settings.energy_min_s <= 0:
-            return [], f"No energy pass was asked for. {self._sources()}"
+            return [], "No energy pass was asked for."
         if not self.possible:
             return [], self.choice.unavailable_reason
         if run.energy is None or self._trace is None:
             return [], "The run ended before its energy pass did."
         try:
-            alignment = align(run.energy.clock_pairs, self._trace.clock_pairs)
-            window = window_of(
-                run.energy.token_times_ns, run.energy.run_in_tokens, run.energy.run_out_tokens, alignment
-            )
+            window, alignment = _window(run, self._trace)
         except ValueError as error:
             return [], f"The energy pass gave no window: {error}."
-        read = read_energy(self._trace, window, self._idle(run, alignment), alignment)
+        doubts = [_as_reason(sentence) for sentence in spoiled]
+        read = read_energy(self._trace, window, _idle(run, alignment), alignment, doubts=doubts)
         return [PowerReading(**asdict(reading)) for reading in read], None
 
-    def _idle(self, run: Run, alignment: Alignment) -> Window | None:
-        if run.idle is None:
-            return None
-        return Window(alignment.ours(run.idle.start_ns), alignment.ours(run.idle.end_ns))
+    def conditions(self, run: Run) -> PowerConditions:
+        """What the sources saw of the machine during the window; nothing where there was none."""
+        if run.energy is None or self._trace is None:
+            return PowerConditions()
+        try:
+            window, _ = _window(run, self._trace)
+        except ValueError:
+            return PowerConditions()
+        return conditions_over(self._trace, window)
 
-    def _sources(self) -> str:
-        if self.choice.unavailable_reason is not None:
-            return self.choice.unavailable_reason
-        names = ", ".join(dict.fromkeys(source.name for source in self.choice.sources))
-        return f"Power sources here: {names}."
+
+def with_power_conditions(conditions: dict[str, Any], seen: PowerConditions) -> dict[str, Any]:
+    """A run's conditions with what its power sources saw: what nobody else told, and the worse of two words.
+
+    The clock is of the energy pass then, where the system tells it to nobody else.
+    """
+    found = dict(conditions)
+    if found.get("gpu_clock_mhz") is None and seen.gpu_mhz_median is not None:
+        found["gpu_clock_mhz"] = {"median": seen.gpu_mhz_median, "min": seen.gpu_mhz_min}
+    if seen.throttle_reasons is not None:
+        found["throttle_reasons"] = sorted({*(found.get("throttle_reasons") or ()), *seen.throttle_reasons})
+    if found.get("thermal_end") is None and seen.thermal_end is not None:
+        found["thermal_end"] = seen.thermal_end.lower()
+    if seen.thermal_worst is not None:
+        levels = (seen.thermal_worst.lower(), found.get("thermal_worst") or THERMAL_LEVELS[0])
+        found["thermal_worst"] = max(levels, key=_severity)
+    reasons = found.get("conditions_reasons") or {}
+    found["conditions_reasons"] = {name: why for name, why in reasons.items() if found.get(name) is None}
+    return found
+
+
+def _window(run: Run, trace: Trace) -> tuple[Window, Alignment]:
+    """The pass's window on the meter's clock; ValueError where there is none."""
+    assert run.energy is not None
+    alignment = align(run.energy.clock_pairs, trace.clock_pairs)
+    energy = run.energy
+    return window_of(energy.token_times_ns, energy.run_in_tokens, energy.run_out_tokens, alignment), alignment
+
+
+def _idle(run: Run, alignment: Alignment) -> Window | None:
+    if run.idle is None:
+        return None
+    return Window(alignment.ours(run.idle.start_ns), alignment.ours(run.idle.end_ns))
+
+
+def _severity(level: str) -> int:
+    return THERMAL_LEVELS.index(level) if level in THERMAL_LEVELS else len(THERMAL_LEVELS)
+
+
+def _as_reason(sentence: str) -> str:
+    """A sentence as one reason among others: `The machine ran hot.` is `the machine ran hot`."""
+    return sentence[:1].lower() + sentence[1:].rstrip(".")

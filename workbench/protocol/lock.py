@@ -13,6 +13,7 @@ from typing import Self
 import msgspec
 
 from workbench.errors import LedgerError
+from workbench.ledger.disk import file_to_disk, folder_to_disk
 from workbench.ledger.record import Record
 from workbench.locations import shown
 
@@ -68,9 +69,9 @@ class PredictionLock:
             written = 0
             while written < len(content):
                 written += os.write(descriptor, content[written:])
-            os.fsync(descriptor)
+            file_to_disk(descriptor)
             draft.rename(self.path)
-            _directory_to_disk(self.path.parent)
+            folder_to_disk(self.path.parent)
         except BaseException:
             os.close(descriptor)
             with suppress(FileNotFoundError):
@@ -98,11 +99,3 @@ def claim(path: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
-
-
-def _directory_to_disk(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

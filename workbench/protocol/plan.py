@@ -20,13 +20,17 @@ RULES = tuple(str(ruling) for ruling in Ruling)
 
 InForce = Literal["count", "graph", "override"]
 
+LEAST_SETTLE_S, MOST_SETTLE_S = 2.0, 10.0
+MOST_EDGE_S = 3.0
+
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
     """How a run group measures. Times in seconds, counts in tokens.
 
-    `energy_min_s` above 0 asks for an energy pass of that length after the repeats, with `idle_s` of idle
-    before it. `ui_hz` is how often the screen paints (None: nothing paints), `blind` that it painted nothing.
+    `energy_min_s` above 0 asks for an energy pass with a window of that length after the repeats, with
+    `idle_s` of idle before it. `ui_hz` is how often the screen paints (None: nothing paints), `blind` that it
+    painted nothing.
     """
 
     prompt_tokens: int = 209
@@ -52,6 +56,23 @@ class RunSettings:
             raise UsageError(f"A run needs at least 1 repeat, not {self.repeats}.", "Use --repeats 3.")
         if self.prompt_tokens < 1 or self.warmup_tokens < 0 or self.cooldown_s < 0:
             raise UsageError("Prompt and warm-up tokens and the cool-down cannot be negative.")
+
+    @property
+    def settle_s(self) -> float:
+        """Rest before the idle window: heat and boosted clocks go down, and meters have started."""
+        return min(MOST_SETTLE_S, max(LEAST_SETTLE_S, self.idle_s / 2)) if self.idle_s > 0 else 0.0
+
+    @property
+    def edge_s(self) -> float:
+        """Decoding before and after the energy window: power sensors lag by up to about 3 s."""
+        return min(MOST_EDGE_S, 0.3 * self.energy_min_s)
+
+    @property
+    def energy_pass_s(self) -> float:
+        """How long the energy pass takes altogether, 0 where none is asked for."""
+        if self.energy_min_s <= 0:
+            return 0.0
+        return self.settle_s + self.idle_s + 2 * self.edge_s + self.energy_min_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +143,10 @@ class Plan:
             prefill_step_size=s.prefill_step_size,
             text=s.text,
             warm_until_stable=s.warm_until_stable,
+            settle_s=s.settle_s,
             idle_s=s.idle_s,
             energy_min_s=s.energy_min_s,
+            edge_s=s.edge_s,
         )
 
 
@@ -161,9 +184,9 @@ def require_runnable(plan: Plan) -> None:
 def expected_seconds(plan: Plan, tps: float) -> float:
     """Seconds of decoding that the plan asks for at a person's own `tps` tok/s.
 
-    Warm-up, every repeat, the cool-downs, the idle window and the energy pass are in it; loading and prefill
-    are not: nothing is known of them before a run.
+    Warm-up, every repeat, the cool-downs and the whole energy pass are in it; loading and prefill are not:
+    nothing is known of them before a run.
     """
     s = plan.settings
-    pauses = s.cooldown_s * (s.repeats - 1) + (s.idle_s + s.energy_min_s if s.energy_min_s > 0 else 0.0)
-    return (s.warmup_tokens + s.repeats * s.max_tokens) / tps + pauses
+    decoding_s = (s.warmup_tokens + s.repeats * s.max_tokens) / tps
+    return decoding_s + s.cooldown_s * (s.repeats - 1) + s.energy_pass_s

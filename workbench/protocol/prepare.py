@@ -14,15 +14,16 @@ from msgspec.structs import replace
 from workbench.errors import CheckpointError, WorkerError
 from workbench.ledger import store
 from workbench.ledger.record import KernelFigure, Record
+from workbench.ledger.table import load, record_of
 from workbench.locations import ledger_path, synthetic_dir
 from workbench.machine.spoiled import spoiled_by
 from workbench.machine.stamp import MachineStamp, compose, facts
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
-from workbench.protocol.drafting import condition_fields_typed, probes_of
-from workbench.protocol.steps import WorkerProcess
+from workbench.protocol.drafting import condition_fields_typed
+from workbench.protocol.past import probes_of
 from workbench.protocol.watch import Watch
 from workbench.shelf.synthetic import NAMES, PREFIX, SPECS, is_built, path_of
-from workbench.worker.client import Worker
+from workbench.worker.client import Worker, WorkerProcess
 from workbench.worker.messages import (
     Failed,
     Probed,
@@ -146,8 +147,11 @@ def stored_figures(stamp: MachineStamp, ledger: Path | None = None) -> list[Band
 
     Raises LedgerError when the ledger cannot be read.
     """
-    records = store.read(ledger or ledger_path()).records
-    return [figure for record in probes_of(records, stamp) if (figure := figure_of(record)) is not None]
+    path = ledger or ledger_path()
+    table = load(path)
+    probes = (record_of(path, row) for row in table.rows if row.experiment == "bandwidth")
+    mine = probes_of(probes, stamp, table.discarded)
+    return [figure for record in mine if (figure := figure_of(record)) is not None]
 
 
 def _probe_record(stamp: MachineStamp, probed: Probed, watch: Watch) -> Record:

@@ -6,7 +6,6 @@ No file is touched here; a rate that no machine has never enters a record.
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from itertools import accumulate, pairwise
 from statistics import fmean
 from typing import Any
 
@@ -14,11 +13,13 @@ from msgspec.structs import replace
 
 from workbench.analysis.excess import alternatives
 from workbench.analysis.rates import DECODE_RULE, Rates, plausible_tps, rates, spread, tps_as_mlx_lm_counts
+from workbench.analysis.token_times import differences, times
 from workbench.analysis.verdict import judged
-from workbench.ledger.record import PowerReading, Record
+from workbench.ledger.record import Record
 from workbench.machine.spoiled import spoiled_by
 from workbench.machine.stamp import private_text
 from workbench.protocol.drafting import condition_fields_typed, with_reasons
+from workbench.protocol.energy import EnergyPass, with_power_conditions
 from workbench.protocol.run import Run
 from workbench.worker.messages import Repeat
 
@@ -62,9 +63,32 @@ def completed(
     return judged(record, alternatives(run.plan.count), spoiled_by(record), probe)
 
 
-def with_energy(drafted: Record, readings: list[PowerReading], reason: str | None) -> Record:
-    """The draft with the energy group: readings, or the reason why there are none."""
-    return replace(drafted, power=readings, energy_unavailable_reason=reason)
+def closed(
+    drafted: Record,
+    run: Run,
+    status: Status,
+    reason: str | None,
+    *,
+    conditions: dict[str, Any],
+    energy: EnergyPass,
+    probe: Record | None,
+) -> Record:
+    """The whole record of `run`, energy included: what `completed` makes, under what the power sources saw.
+
+    A fault of this program in here costs the run its figures, not its record.
+    """
+    try:
+        seen = with_power_conditions(conditions, energy.conditions(run))
+        record = completed(drafted, run, status, reason, seen, probe=probe)
+        readings, none_because = energy.readings(run, spoiled_by(record))
+    except Exception as error:
+        return replace(drafted, status=str(Status.FAILED), reason=fault_words(error))
+    return replace(record, power=readings, energy_unavailable_reason=none_because)
+
+
+def fault_words(error: Exception) -> str:
+    """What a record says of an error that should not have happened."""
+    return private_text(f"A fault of the workbench: {type(error).__name__}: {error}")
 
 
 def result_fields(repeats: Sequence[Repeat], found: Sequence[Rates]) -> dict[str, Any]:
@@ -75,8 +99,8 @@ def result_fields(repeats: Sequence[Repeat], found: Sequence[Rates]) -> dict[str
     last repeat shows.
     """
     over = spread([one.tps for one in found])
-    steps_ns = [[later - earlier for earlier, later in pairwise(r.token_times_ns)] for r in repeats]
-    together = rates([0, *accumulate(step for steps in steps_ns for step in steps)])
+    steps_ns = [differences(repeat.token_times_ns) for repeat in repeats]
+    together = rates(times([step for steps in steps_ns for step in steps]))
     if over is None or together is None:
         return {}
     tokens = found[0].tokens

@@ -7,15 +7,17 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from workbench.errors import LedgerError
 from workbench.ledger import store
+from workbench.ledger.lines import Line
+from workbench.ledger.moments import utc_text
 from workbench.ledger.record import Record
 from workbench.ledger.store import UnwrittenRecordError
+from workbench.ledger.table import load
 from workbench.locations import ledger_path, locks_dir, shown
 from workbench.protocol.lock import claim
 
@@ -63,16 +65,17 @@ def _orphans(folder: Path) -> Iterator[tuple[Path, int]]:
 def _close(path: Path, ledger: Path) -> Record | None:
     """Append the lock's record unless the ledger has it already, then remove the lock."""
     try:
-        drafted = msgspec.json.decode(path.read_bytes(), type=Record)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        drafted = store.decode(Line(0, 0, path.read_bytes(), True))
+    except LedgerError as error:
         aside = path.with_name(path.name + _DAMAGED)
         path.rename(aside)
         raise LedgerError(
-            f"A lock file held no record ({error}); it was set aside as {shown(aside)}.", code="damaged_lock"
+            f"A lock file held no record ({error.message}); it was set aside as {shown(aside)}.",
+            code="damaged_lock",
         ) from error
     recovered = None
     # The run may have died between its append and the removal of its lock.
-    if all(record.record_id != drafted.record_id for record in store.read(ledger).records):
+    if all(row.record_id != drafted.record_id for row in load(ledger).rows):
         recovered = _append(ledger, _dated(drafted))
     path.unlink()
     return recovered
@@ -94,5 +97,4 @@ def _append(ledger: Path, record: Record) -> Record:
 def _dated(record: Record) -> Record:
     if record.status != "interrupted":  # the run had ended and only its append was missing
         return record
-    found = datetime.now(UTC).isoformat(timespec="seconds")
-    return msgspec.structs.replace(record, reason=f"{record.reason} Found at {found}.")
+    return replace(record, reason=f"{record.reason} Found at {utc_text()}.")

@@ -6,8 +6,10 @@ For the command line and the screens alike; both still restore their own termina
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+
+from workbench.errors import LedgerError
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """ctrl+c, a polite kill, and a terminal or SSH link that is gone."""
@@ -56,4 +58,5 @@ def ending_signals(
 
 
 async def _ended(cancel: Callable[[str], Awaitable[None]], reason: str) -> None:
-    await cancel(reason)
+    with suppress(LedgerError):  # who waits for the run hears it
+        await cancel(reason)

@@ -1,7 +1,7 @@
 """One run group from worker to record: prepare, lock, measure, or cancel. Both doors drive this class.
 
-The order is the protocol's: nothing is sent to the worker before the prediction is on disk. Asyncio only, no
-threads; nothing is timed here.
+The order is the protocol's: nothing is sent to the worker before the prediction is on disk. Nothing is timed
+here.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 from msgspec.structs import replace as revised
 
@@ -19,34 +19,16 @@ from workbench.locations import ledger_path, locks_dir
 from workbench.machine.memory import warning_now
 from workbench.machine.stamp import Facts, facts
 from workbench.power.choice import Choice
-from workbench.power.choice import look as look_for_power
 from workbench.protocol.awake import Awake
 from workbench.protocol.dossier import Dossier
 from workbench.protocol.drafting import estimated
 from workbench.protocol.energy import EnergyPass
 from workbench.protocol.plan import Plan, require_runnable
-from workbench.protocol.recording import Status, completed, with_energy
+from workbench.protocol.recording import Status, closed, fault_words
 from workbench.protocol.run import Phase, Run, fold
 from workbench.protocol.watch import Watch
-from workbench.worker.client import Worker
-from workbench.worker.messages import DecodeRequest, Failed, Loading, Ready, Report, Request, Stamp
-
-
-class WorkerProcess(Protocol):
-    """What a measurement needs of a worker; `worker.client.Worker` outside tests."""
-
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-
-    async def send(self, request: Request) -> None:
-        """Send the one request."""
-
-    def reports(self) -> AsyncIterator[Report]:
-        """Its reports up to the end; WorkerError when it dies."""
-
-    async def stop(self) -> None:
-        """End it within a second."""
+from workbench.worker.client import Worker, WorkerProcess
+from workbench.worker.messages import DecodeRequest, Failed, Loading, Ready, Report, Stamp
 
 
 class Measurement:
@@ -68,7 +50,7 @@ class Measurement:
         locks: Path | None = None,
     ) -> None:
         self.run = Run(plan)
-        self.energy = EnergyPass(power or look_for_power())
+        self.energy = EnergyPass(power)
         self._on_change = on_change
         self._spawn = spawn
         self._watch = watch or Watch()
@@ -77,6 +59,7 @@ class Measurement:
         self._worker: WorkerProcess | None = None
         self._reports: AsyncIterator[Report] | None = None
         self._facts: Facts | None = None
+        self._preparing = asyncio.Lock()
         self._asked = False
         self._cancelled: str | None = None
         self._ended = asyncio.Event()
@@ -119,11 +102,9 @@ class Measurement:
         """
         if stamp is not None:
             self._become(replace(self.run, stamp=stamp))
-        if self._facts is None:
-            self._facts = await facts()
-            await self._watch.look()
+        known = await self._machine()
         try:
-            self._dossier.learn(self._facts, self.run)
+            await asyncio.to_thread(self._dossier.learn, known, self.run)
         except LedgerError as error:
             self._notice(error.message)
 
@@ -131,23 +112,27 @@ class Measurement:
         """Start the worker and wait until its libraries are loaded; the model is not touched.
 
         Raises CheckpointError before anything is started, WorkerError when the worker cannot work. Returns
-        early, without a stamp, when the measurement is cancelled meanwhile.
+        early, without a stamp, when the measurement is cancelled meanwhile; at once, when it was done before.
         """
+        async with self._preparing:
+            if self._reports is None and self._cancelled is None:
+                await self._prepare()
+
+    async def _prepare(self) -> None:
         require_runnable(self.plan)
-        self._worker = await self._spawn("decode")
-        self._reports = self._worker.reports()
-        await self.look()
-        if self._cancelled is not None:
-            await self._worker.stop()
-            return
-        report = await anext(self._reports, None)
-        if isinstance(report, Failed):
-            raise WorkerError(report.message, report.hint, code=report.code)
+        worker = self._worker = await self._spawn("decode")
+        reports = worker.reports()
+        await self._machine()  # while the worker loads its libraries
+        report = await anext(reports, None) if self._cancelled is None else None
         if not isinstance(report, Ready):
+            await worker.stop()
+            if isinstance(report, Failed):
+                raise WorkerError(report.message, report.hint, code=report.code)
             return
+        self._reports = reports
         self._fold(report)
-        await self.look()  # once more: which runs were this machine's is known only now
-        self._warn_of_memory(self._worker.pid)
+        await self.look()
+        self._warn_of_memory(worker.pid)
         if self._dossier.locked is not None:  # locked before the worker was there: its stamp goes in too
             self._become(replace(self.run, plan=estimated(self.plan, self._dossier.past)))
             self._dossier.write(self.run, self._watch.fields)
@@ -194,12 +179,12 @@ class Measurement:
             status, reason = await self._measured()
         except asyncio.CancelledError:
             self._cancelled = self._cancelled or "The run was cancelled."
-            await asyncio.shield(self._end(Status.CANCELLED, self._cancelled))
+            await self._recorded(Status.CANCELLED, self._cancelled)
             raise
         except Exception as error:  # a fault of this program: the run still leaves its record
-            await self._end(Status.FAILED, f"A fault of the workbench: {type(error).__name__}: {error}")
+            await self._recorded(Status.FAILED, fault_words(error))
             raise
-        return await self._end(status, reason)
+        return await self._recorded(status, reason)
 
     async def cancel(self, reason: str = "Cancelled by the user.") -> None:
         """End the run now: within a second the worker is gone and a run that was locked is in the ledger."""
@@ -210,7 +195,7 @@ class Measurement:
             await self._ended.wait()
         elif self._dossier.locked is not None:
             self._asked = True
-            await self._end(Status.CANCELLED, f"{self._cancelled} The model was never loaded.")
+            await self._recorded(Status.CANCELLED, f"{self._cancelled} The model was never loaded.")
 
     async def close(self) -> None:
         """Leave nothing behind: no process, and no lock without its record. A second call does nothing."""
@@ -224,8 +209,7 @@ class Measurement:
     async def _measured(self) -> tuple[Status, str | None]:
         """Run the worker to its end and say how it ended."""
         try:
-            if self._reports is None:
-                await self.prepare()
+            await self.prepare()
             if self._cancelled is None and self._worker is not None:
                 await self._follow(self._worker)
         except WorkbenchError as error:
@@ -255,6 +239,16 @@ class Measurement:
                 with suppress(LedgerError):  # the lock itself is safe; only this time would be missing
                     self._dossier.write(self.run, self._watch.fields)
 
+    async def _recorded(self, status: Status, reason: str | None) -> Record:
+        """End the run and have its record, whatever becomes of the task that waits for it."""
+        ending = asyncio.create_task(self._end(status, reason))
+        try:
+            return await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            with suppress(LedgerError):
+                await ending
+            raise
+
     async def _end(self, status: Status, reason: str | None) -> Record:
         """Stop everything, complete the record and append it."""
         try:
@@ -264,9 +258,14 @@ class Measurement:
             await self._awake.release()
             await self._watch.end(sample=status is not Status.CANCELLED)
             assert self._dossier.drafted is not None
-            drafted = with_energy(self._dossier.drafted, *self.energy.readings(self.run))
-            record = completed(
-                drafted, self.run, status, reason, self._watch.fields, probe=self._dossier.past.probe
+            record = closed(
+                self._dossier.drafted,
+                self.run,
+                status,
+                reason,
+                conditions=self._watch.fields,
+                energy=self.energy,
+                probe=self._dossier.past.probe,
             )
             self._become(replace(self.run, phase=Phase.ENDED, record=record))
             written = self._dossier.append(record)
@@ -274,6 +273,13 @@ class Measurement:
             return written
         finally:
             self._ended.set()
+
+    async def _machine(self) -> Facts:
+        """The machine's facts; the first time also a look at its conditions, before anybody predicts."""
+        if self._facts is None:
+            self._facts = await facts()
+            await self._watch.look()
+        return self._facts
 
     def _request(self) -> DecodeRequest:
         """The plan's request, as this machine needs it.
@@ -284,7 +290,9 @@ class Measurement:
         request = self.plan.decode_request
         if self._on_cuda:
             request = revised(request, warm_until_stable=True)
-        return request if self.energy.possible else revised(request, energy_min_s=0.0, idle_s=0.0)
+        if request.energy_min_s > 0 and not self.energy.possible:
+            request = revised(request, energy_min_s=0.0, idle_s=0.0)
+        return request
 
     @property
     def _on_cuda(self) -> bool:

@@ -45,14 +45,15 @@ class Watch:
     async def look(self) -> None:
         """The machine before the run: its state, and a first look at who uses the processor."""
         self._times.append(self._processes())
-        self._samples.append(await self._sample(gpu=False, brief=False))
+        await self._take(brief=False)
 
     async def begin(self, worker_pid: int, *, gpu: bool) -> None:
         """The run begins: from now on the samples count, and brief ones follow until `end`."""
         self._own_pids.append(worker_pid)
         self._gpu = gpu
         self._times.append(self._processes())
-        self._samples = [await self._sample(gpu=gpu, brief=False)]
+        self._samples.clear()
+        await self._take(brief=False)
         self._task = asyncio.create_task(self._during())
 
     async def end(self, *, sample: bool = True) -> None:
@@ -65,7 +66,7 @@ class Watch:
         self._task = None
         self._times.append(self._processes())
         if sample:
-            self._samples.append(await self._sample(gpu=self._gpu, brief=False))
+            await self._take(brief=False)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -82,4 +83,9 @@ class Watch:
     async def _during(self) -> None:
         while True:
             await asyncio.sleep(self._every_s)
-            self._samples.append(await self._sample(gpu=self._gpu, brief=True))
+            await self._take(brief=True)
+
+    async def _take(self, *, brief: bool) -> None:
+        """One more sample; whatever keeps the system from answering costs a sample, never the run."""
+        with suppress(Exception):
+            self._samples.append(await self._sample(gpu=self._gpu, brief=brief))

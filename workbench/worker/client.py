@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from typing import Protocol
 
 import msgspec
 
@@ -21,6 +22,23 @@ GRACE_S = 0.8  # between "please end" and SIGKILL; the worker's own hard exit co
 _MAX_LINE_BYTES = 64 * 2**20  # a repeat of 10^6 tokens is 20 MB on one line
 
 _decoder: msgspec.json.Decoder[Report] = msgspec.json.Decoder(Report)
+
+
+class WorkerProcess(Protocol):
+    """What others need of a worker; `Worker` outside tests."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+
+    async def send(self, request: Request) -> None:
+        """Send the one request."""
+
+    def reports(self) -> AsyncIterator[Report]:
+        """Its reports up to the end; WorkerError when it dies."""
+
+    async def stop(self) -> None:
+        """End it within a second."""
 
 
 class Worker:

@@ -44,8 +44,10 @@ class DecodeRequest(Message, frozen=True):
     text: bool = False
     progress_hz: float = 10.0
     warm_until_stable: bool = False
+    settle_s: float = 0.0  # rest before the idle window: the machine cools down, meters start
     idle_s: float = 0.0  # > 0: hold the loaded model idle this long before the energy pass
     energy_min_s: float = 0.0  # > 0: one more pass, decoding until this many seconds are in the window
+    edge_s: float = 0.0  # of decoding before and after that window
 
 
 class ProbeRequest(Message, frozen=True):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.errors import WorkerError
 from workbench.worker.jobs.energy_pass import energy_pass
-from workbench.worker.jobs.live import Live
+from workbench.worker.jobs.live import Live, rate
 from workbench.worker.jobs.loading import LoadedModel, fixed_prompt, load_checkpoint, prompt_sha256
 from workbench.worker.messages import (
     DecodeRequest,
@@ -66,21 +66,21 @@ def run(request: DecodeRequest, say: Say) -> None:
 
 def _warm_up(request: DecodeRequest, loaded: LoadedModel, ids: list[int], say: Say) -> None:
     """Throw tokens away: `warmup_tokens`, then whole passes until two agree where that is asked for."""
-    rate = None
+    tps = None
     if request.warmup_tokens > 0:
-        rate = _timed(request, loaded, ids, request.warmup_tokens).rate
-        say(Warmed(passes=1, tokens=request.warmup_tokens, tps=rate))
+        tps = _timed(request, loaded, ids, request.warmup_tokens).rate
+        say(Warmed(passes=1, tokens=request.warmup_tokens, tps=tps))
     if not request.warm_until_stable:
         return
     before: float | None = None
     for passes in range(2, _MOST_PASSES + 1):
         # Sized anew each time: the first pass compiles kernels, and its rate says nothing.
-        tokens = min(max(_LEAST_TOKENS, round(_PASS_S * (rate or 0))), request.max_tokens)
-        rate = _timed(request, loaded, ids, tokens).rate
-        say(Warmed(passes=passes, tokens=tokens, tps=rate))
-        if before is not None and rate is not None and abs(rate - before) <= STABLE * before:
+        tokens = min(max(_LEAST_TOKENS, round(_PASS_S * (tps or 0))), request.max_tokens)
+        tps = _timed(request, loaded, ids, tokens).rate
+        say(Warmed(passes=passes, tokens=tokens, tps=tps))
+        if before is not None and tps is not None and abs(tps - before) <= STABLE * before:
             return
-        before = rate
+        before = tps
 
 
 class _Timed:
@@ -95,10 +95,8 @@ class _Timed:
 
     @property
     def rate(self) -> float | None:
-        """(n - 1) / (t_n - t_1), None where there is none."""
-        if len(self.times_ns) < 2 or self.times_ns[-1] <= self.times_ns[0]:
-            return None
-        return (len(self.times_ns) - 1) * 1e9 / (self.times_ns[-1] - self.times_ns[0])
+        """Tok/s over the whole pass, None where there is none."""
+        return rate(self.times_ns)
 
 
 def _timed(

@@ -14,10 +14,6 @@ from workbench.worker.jobs.loading import LoadedModel
 from workbench.worker.messages import DecodeRequest, EnergyWindow, Idle
 from workbench.worker.outlet import Say
 
-RUN_S = 3.0
-"""Seconds of decoding before and after the window: power sensors lag by up to about that."""
-_SETTLE_S = 10.0
-
 
 def energy_pass(request: DecodeRequest, loaded: LoadedModel, ids: list[int], say: Say) -> None:
     """Idle with the model loaded, then decode until `energy_min_s` lie between run-in and run-out.
@@ -26,8 +22,9 @@ def energy_pass(request: DecodeRequest, loaded: LoadedModel, ids: list[int], say
     energy than its tokens (0.5 % at 200).
     """
     if request.idle_s > 0:
+        time.sleep(request.settle_s)
         say(_idle(request.idle_s))
-    edge_ns = round(min(RUN_S, 0.3 * request.energy_min_s) * 1e9)
+    edge_ns = round(request.edge_s * 1e9)
     window_ns = round(request.energy_min_s * 1e9)
     live = Live(say, request.repeats, request.progress_hz)
     times: list[int] = []
@@ -89,7 +86,6 @@ def _prefilled(request: DecodeRequest, loaded: LoadedModel, ids: list[int]) -> t
 
 
 def _idle(idle_s: float) -> Idle:
-    time.sleep(min(_SETTLE_S, idle_s / 2))
     before, start = _clock_pair(), time.perf_counter_ns()
     time.sleep(idle_s)
     return Idle(start_ns=start, end_ns=time.perf_counter_ns(), clock_pairs=[before, _clock_pair()])

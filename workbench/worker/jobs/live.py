@@ -33,7 +33,7 @@ class Live:
                 tokens=len(times_ns),
                 elapsed_s=(now - times_ns[0]) / 1e9,
                 tps_now=rate_now(times_ns),
-                tps_mean=_rate(times_ns, 0),
+                tps_mean=rate(times_ns),
                 text="".join(self._text or ()),
             )
         )
@@ -44,11 +44,11 @@ class Live:
 def rate_now(times_ns: Sequence[int]) -> float | None:
     """Tokens per second over about the last half second, one interval at least; None below two tokens."""
     first = bisect_left(times_ns, times_ns[-1] - _NOW_NS)
-    return _rate(times_ns, min(first, len(times_ns) - 2))
+    return rate(times_ns, min(first, len(times_ns) - 2))
 
 
-def _rate(times_ns: Sequence[int], first: int) -> float | None:
-    """(n - 1) / (t_n - t_1) from token `first` on; None where that is no rate."""
+def rate(times_ns: Sequence[int], first: int = 0) -> float | None:
+    """(n - 1) / (t_n - t_1) in tok/s from token `first` on; None where that is no rate."""
     if first < 0 or len(times_ns) < 2 or times_ns[-1] <= times_ns[first]:
         return None
     return (len(times_ns) - 1 - first) * 1e9 / (times_ns[-1] - times_ns[first])
