@@ -47,7 +47,8 @@ class Group:
     listed: int = 0
 
 
-class Layer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Layer:
     """One entry of a layer stack: its index and its kind (equal for layers with the same patterns)."""
 
     index: int
