@@ -201,6 +201,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("leave_round", ("escape",), "back", "Back to the screen before", "round"),
     Action("second", ("v",), "second", "Choose the checkpoint to compare with", "compare"),
     Action(
+        "run_pair", ("r", "f5"), "run both", "Lock both numbers, then load and measure one after the other", "compare"
+    ),
+    Action(
         "take_second",
         ("x",),
         "take it",

@@ -5,7 +5,7 @@ Screens that open rarely are imported when they open: the first one owes them no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -73,25 +73,36 @@ def ladder(main: MainScreen) -> None:
     """The marked checkpoints, one prediction each; what is on the desk is laid aside."""
     from workbench.tui.panes.models_pane import ModelsPane
 
-    desk = main.desk
     marked = main.query_one(ModelsPane).marked
     if len(marked) < 2:
         main.refuse("mark two checkpoints at least for a ladder (1, then m on each)")
-    elif desk.running or desk.probing_s is not None:
+    else:
+        climb(main, marked)
+
+
+def climb(main: MainScreen, entries: list[Entry], said: Sequence[str] = ()) -> bool:
+    """Open a ladder over these checkpoints, or say why not; `said` are numbers that somebody has said already."""
+    desk = main.desk
+    if desk.running or desk.probing_s is not None:
         main.refuse("a run or a probe is going: s stops it")
     elif desk.locked and desk.record is None:
         main.refuse(f"a number is locked for {desk.name}: run it (r), or start over (a)")
     elif desk.looking:
         main.refuse("the decode graph is being read: a moment, or s to do without it")
     else:
-        main.run_worker(_open_ladder(main, marked), group="ladder", exclusive=True, exit_on_error=False)
+        opening = _open_ladder(main, entries, said)
+        main.run_worker(opening, group="ladder", exclusive=True, exit_on_error=False)
+        return True
+    return False
 
 
-async def _open_ladder(main: MainScreen, entries: list[Entry]) -> None:
+async def _open_ladder(main: MainScreen, entries: list[Entry], said: Sequence[str]) -> None:
     from workbench.tui.climb import Climb
     from workbench.tui.screens.ladder import LadderScreen
 
     def left(_: None) -> None:
+        for rung in climb.rungs:
+            main.pair.note_record(rung.name, rung.record)
         if main.desk.plan is not None and main.desk.record is None:
             main.plan_again()
 
@@ -101,6 +112,9 @@ async def _open_ladder(main: MainScreen, entries: list[Entry]) -> None:
     climb = Climb(
         entries, main.options, make, main.post_message, figures=main.desk.figures, rule=main.desk.rule
     )
+    for index, text in enumerate(said):
+        if text:
+            climb.say(index, text)
     screen = LadderScreen(climb, hz=main.options.paint_hz, blind=main.options.blind)
     main.app.push_screen(screen, left)
 
