@@ -56,6 +56,13 @@ async def test_the_best_kernel_is_the_figure_and_all_are_evidence(ledger):
     assert store.read(ledger).records == [record]
 
 
+async def test_a_long_probe_says_which_kernel_it_is_at(ledger):
+    begins = [m.Probing("sum", "uint32", 0, 2), m.Probing("matvec", "4-bit", 1, 2)]
+    heard = []
+    await probed(ledger, script=(*begins, m.Probed(KERNELS), m.Finished()), on_kernel=heard.append)
+    assert heard == begins
+
+
 async def test_figures_are_kept_per_machine_newest_first_and_a_discarded_one_is_not_offered(ledger):
     _, first, _ = await probed(ledger)
     older = replace_record(first, record_id="older", date="2020-01-01T00:00:00+00:00", achieved_gbps=20.0)

@@ -2,7 +2,7 @@ import pytest
 
 from tests.worker.conversation import collect, only
 from workbench.worker.jobs.probe_size import last_cache_bytes
-from workbench.worker.messages import Failed, Probed, ProbeRequest, Ready
+from workbench.worker.messages import Failed, Probed, ProbeRequest, Probing, Ready
 
 
 def test_every_kernel_of_the_full_probe_gives_a_sane_figure():
@@ -24,6 +24,9 @@ def test_every_kernel_of_the_full_probe_gives_a_sane_figure():
     assert all(kernel.bytes == 2**20 for kernel in sums)  # a quarter of the probe's size each
     if only(reports, Ready)[0].stamp.backend == "cpu":
         assert probed.threads >= 1
+    told = only(reports, Probing)
+    assert [(one.kernel, one.dtype) for one in told] == [(one.kernel, one.dtype) for one in probed.kernels]
+    assert [(one.index, one.of) for one in told] == [(index, len(told)) for index in range(len(told))]
 
 
 def test_the_quick_probe_runs_reductions_only():

@@ -28,6 +28,7 @@ from workbench.worker.messages import (
     Failed,
     Probed,
     ProbeRequest,
+    Probing,
     Ready,
     Report,
     Request,
@@ -97,13 +98,15 @@ async def probe(
     alias: str | None = None,
     command: Sequence[str] = (),
     ledger: Path | None = None,
+    on_kernel: Callable[[Probing], None] | None = None,
     spawn: Spawn = Worker.start,
     watch: Watch | None = None,
 ) -> tuple[BandwidthFigure, Record]:
     """Probe the achieved memory bandwidth, record it, and give the figure with its record.
 
-    `quick` runs the one kernel that reaches the memory's limit, otherwise all run. Raises WorkerError, and
-    LedgerError when the ledger does not take the record.
+    `quick` runs only the reductions that reach the memory's limit (a second or two), otherwise all kernels
+    run; `on_kernel` hears of each as it begins. Raises WorkerError, and LedgerError when the ledger does not
+    take the record.
     """
     watch = watch or Watch()
     await watch.look()
@@ -116,6 +119,8 @@ async def probe(
                 if isinstance(report, Ready):
                     stamp = compose(known, report.stamp, alias=alias, command=command)
                     await watch.begin(report.pid, gpu=report.stamp.backend == "cuda")
+                elif isinstance(report, Probing) and on_kernel is not None:
+                    on_kernel(report)
                 elif isinstance(report, Probed):
                     probed = report
     finally:

@@ -55,7 +55,7 @@ class ProbeRequest(Message, frozen=True):
 
     bytes: int = 0
     repeats: int = 8
-    quick: bool = True  # one batched reduction; False runs every kernel
+    quick: bool = True  # only the reductions that reach the memory's limit; False runs every kernel
 
 
 class SynthesizeRequest(Message, frozen=True):
@@ -194,6 +194,15 @@ class KernelBandwidth(msgspec.Struct, frozen=True):
     median_gbps: float
 
 
+class Probing(Message, frozen=True):
+    """The probe begins with kernel number `index` (from 0) of `of`; each takes seconds."""
+
+    kernel: str
+    dtype: str
+    index: int
+    of: int
+
+
 class Probed(Message, frozen=True):
     """The probe's result: every kernel's figures; the highest best is the achieved one."""
 
@@ -255,6 +264,7 @@ Report = (
     | RepeatDone
     | Idle
     | EnergyWindow
+    | Probing
     | Probed
     | Synthesized
     | Traced

@@ -12,7 +12,7 @@ from workbench.errors import WorkerError
 from workbench.worker.jobs.kernels import Kernel, full_kernels, quick_kernels
 from workbench.worker.jobs.probe_size import probe_bytes, usable_cores
 from workbench.worker.jobs.stamp import backend
-from workbench.worker.messages import KernelBandwidth, Probed, ProbeRequest
+from workbench.worker.messages import KernelBandwidth, Probed, ProbeRequest, Probing
 from workbench.worker.outlet import Say
 
 STABLE = 0.05
@@ -22,7 +22,7 @@ _LEAST_REPEATS = 2
 
 
 def run(request: ProbeRequest, say: Say) -> None:
-    """Measure the quick or all kernels and say `Probed`. Raises WorkerError when memory does not suffice."""
+    """Measure the quick or all kernels, say each and `Probed`. Raises WorkerError where memory is short."""
     import mlx.core as mx
 
     total = request.bytes or probe_bytes()
@@ -31,8 +31,11 @@ def run(request: ProbeRequest, say: Say) -> None:
         raise WorkerError("The probe needs 64 kB and one repeat at least.", "Ask for more.", code="usage")
     results: list[KernelBandwidth] = []
     try:
-        for make in makers:
-            results.append(measure(make(total), request.repeats))
+        for index, make in enumerate(makers):
+            kernel = make(total)
+            say(Probing(kernel=kernel.name, dtype=kernel.dtype, index=index, of=len(makers)))
+            results.append(measure(kernel, request.repeats))
+            del kernel
             gc.collect()
             mx.clear_cache()
     except (RuntimeError, MemoryError) as error:
