@@ -77,11 +77,11 @@ def ladder(main: MainScreen) -> None:
     if len(marked) < 2:
         main.refuse("mark two checkpoints at least for a ladder (1, then m on each)")
     else:
-        climb(main, marked)
+        open_ladder(main, marked)
 
 
-def climb(main: MainScreen, entries: list[Entry], said: Sequence[str] = ()) -> bool:
-    """Open a ladder over these checkpoints, or say why not; `said` are numbers that somebody has said already."""
+def open_ladder(main: MainScreen, entries: list[Entry], said: Sequence[str] = ()) -> bool:
+    """Open a ladder over these checkpoints, or say why not; `said` are numbers that were said already."""
     desk = main.desk
     if desk.running or desk.probing_s is not None:
         main.refuse("a run or a probe is going: s stops it")
@@ -90,13 +90,13 @@ def climb(main: MainScreen, entries: list[Entry], said: Sequence[str] = ()) -> b
     elif desk.looking:
         main.refuse("the decode graph is being read: a moment, or s to do without it")
     else:
-        opening = _open_ladder(main, entries, said)
+        opening = _laid_ladder(main, entries, said)
         main.run_worker(opening, group="ladder", exclusive=True, exit_on_error=False)
         return True
     return False
 
 
-async def _open_ladder(main: MainScreen, entries: list[Entry], said: Sequence[str]) -> None:
+async def _laid_ladder(main: MainScreen, entries: list[Entry], said: Sequence[str]) -> None:
     from workbench.tui.climb import Climb
     from workbench.tui.screens.ladder import LadderScreen
 
