@@ -5,6 +5,7 @@ from tests.tui.pictures import counted, ended, locked
 from workbench.tui.pair import HIDDEN, Pair, Side, lines
 from workbench.tui.screens.choose import ChooseScreen
 from workbench.tui.screens.compare import CompareScreen
+from workbench.tui.screens.ladder import LadderScreen
 
 FULL, SMALL = "mlx-Qwen3.5-2B-8bit", "mlx-Qwen3.5-2B-4bit"
 
@@ -67,6 +68,34 @@ async def test_a_number_for_each_waits_in_its_box_and_is_locked_there(desk):
         await pilot.pause()
         assert row(app.screen, "measured, tok/s")[1:3] == ("–", "95.1")  # what was found stays with its name
     assert [record.model for record in desk.records] == [FULL]
+
+
+async def test_both_numbers_are_locked_at_once_and_run_one_after_the_other(desk):
+    async with desk.add(FULL, SMALL).open((100, 50), bandwidths=(APPLE,)) as (app, pilot):
+        await pick(app, pilot, FULL)
+        await until(lambda: not app.main_screen.desk.looking)
+        screen = await compared(app, pilot)
+        screen.query_one("#left-number").focus()
+        await type_in(pilot, "200")
+        await type_in(pilot, "310")
+        await pilot.press("r")
+        await until(lambda: isinstance(app.screen, LadderScreen) and app.screen.climb.is_ready)
+        assert desk.stage.events.count(("send", "DecodeRequest")) == 0  # both locked, nothing loaded
+        await pilot.press("r")
+        await until(lambda: app.screen.climb.ended)
+        await pilot.press("escape")
+        await until(lambda: app.screen is app.main_screen)
+        await pilot.press("v")
+        await until(lambda: isinstance(app.screen, CompareScreen))
+        await pilot.pause()
+        assert row(app.screen, "ceiling, tok/s")[1:] == ("409.5", "773.1", "1.888")
+        assert row(app.screen, "measured, tok/s")[1:3] == ("95.1", "95.1")
+    assert [(record.model, record.predicted_tps_human) for record in desk.records] == [
+        (FULL, 200),
+        (SMALL, 310),
+    ]
+    first, second = desk.records
+    assert max(first.predicted_at, second.predicted_at) < min(first.loaded_at, second.loaded_at)
 
 
 async def test_a_locked_number_is_not_changed_from_here(desk):

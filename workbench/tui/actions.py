@@ -111,7 +111,7 @@ ACTIONS: tuple[Action, ...] = (
         opens=True,
     ),
     Action("again", ("a",), "again", "Start over with this checkpoint: a new prediction, a new run"),
-    Action("card", ("c",), "card", "Show the last record as a card", twin="ledger --record ID", opens=True),
+    Action("card", ("c",), "card", "Show the last record as a card", twin="ledger card ID", opens=True),
     Action("copy", ("y",), "copy", "Copy the record's line (your terminal must allow it)"),
     Action("everybody", ("e",), "ranking", "Rank everybody's predictions, after the reveal", opens=True),
     Action(
@@ -201,7 +201,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("leave_round", ("escape",), "back", "Back to the screen before", "round"),
     Action("second", ("v",), "second", "Choose the checkpoint to compare with", "compare"),
     Action(
-        "run_pair", ("r", "f5"), "run both", "Lock both numbers, then load and measure one after the other", "compare"
+        "run_pair",
+        ("r", "f5"),
+        "run both",
+        "Lock both numbers, then load and measure one after the other",
+        "compare",
     ),
     Action(
         "take_second",

@@ -15,6 +15,7 @@ from workbench.ledger.words import percent, rate
 if TYPE_CHECKING:  # the first screen owes none of these
     from workbench.accounting.count import Count
     from workbench.checkpoint.checkpoint import Checkpoint
+    from workbench.ledger.record import Record
     from workbench.shelf.entries import Entry
     from workbench.tui.desk import Desk
 
@@ -59,6 +60,18 @@ class Pair:
         measured = record.generation_tps if record is not None else None
         self.outcomes[desk.name] = Outcome(shown[0].tps, shown[0].name, measured)
         self.said[desk.name] = prediction_text(desk.run)
+
+    def note_record(self, name: str, record: Record | None) -> None:
+        """Keep what a ladder's rung left: its number, its principal ceiling, its rate."""
+        if record is None or not record.ceilings:
+            return
+        principal = record.ceilings[0]
+        self.outcomes[name] = Outcome(principal.tps, principal.name, record.generation_tps)
+        if record.predictions:
+            alone = len(record.predictions) == 1
+            self.said[name] = " ".join(
+                f"{one.tps:g}" if alone else f"{one.name}={one.tps:g}" for one in record.predictions
+            )
 
 
 Line = tuple[str, str, str, str]

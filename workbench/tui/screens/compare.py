@@ -1,7 +1,7 @@
 """Two predictions at once: full precision and compressed side by side, bytes by role, a number for each.
 
-What is said here is kept and stands in the prediction box when its checkpoint is taken; only there it is
-locked. A ceiling shows for a checkpoint whose number is locked, never before.
+What is said here is kept: for a ladder of the two, which locks both before either loads, or for the box of
+the one that is taken. A ceiling shows for a checkpoint whose number is locked, never before.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from workbench.tui.panes import say
 from workbench.tui.panes.models_pane import ModelsPane
 from workbench.tui.panes.prediction_pane import check_number
 from workbench.tui.screens.choose import ChooseScreen
+from workbench.tui.screens.doors import open_ladder
 
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
@@ -86,8 +87,8 @@ class CompareScreen(Screen[None]):
         say(self.query_one("#compare-names", Static), "\n".join(names))
         self.query_one(LedgerTable).show(lines(self._pair, desk), _cells)
         self.query_one("#right-number", PredictionInput).display = second is not None
-        off = [] if second is not None and second.count is not None else ["take_second"]
-        ids = ["second", "take_second", "leave_compare", "help", "leave_program"]
+        off = [] if second is not None and second.count is not None else ["run_pair", "take_second"]
+        ids = ["run_pair", "second", "take_second", "leave_compare", "help", "leave_program"]
         self.query_one("#compare-hints", KeyHints).show(hints(ids, off))
 
     # --- the second checkpoint ---
@@ -140,7 +141,7 @@ class CompareScreen(Screen[None]):
             )
             return
         self._pair.said[name] = event.text
-        event.box.show_words("kept: enter in its own box locks it")
+        event.box.show_words("kept: r runs both, x takes one")
         self.paint()
         other = "#right-number" if event.box.id == "left-number" else "#left-number"
         if (
@@ -157,6 +158,16 @@ class CompareScreen(Screen[None]):
 
     # --- the keys, see `actions` ---
 
+    def action_run_pair(self) -> None:
+        """Both numbers are locked before either loads; then one runs after the other."""
+        second, first = self._pair.second, self._first()
+        if second is None or second.count is None or first is None:
+            self.post_message(Notice("Choose the second checkpoint first (v).", problem=True))
+            return
+        entries = [first, second.entry]
+        if open_ladder(self._main, entries, [self._pair.said.get(entry.name, "") for entry in entries]):
+            self.app.pop_screen()
+
     def action_take_second(self) -> None:
         """Go on with the second one: it becomes the desk's, the first one the second."""
         second, desk = self._pair.second, self._main.desk
@@ -166,10 +177,15 @@ class CompareScreen(Screen[None]):
         if desk.running:
             self.post_message(Notice("A run is going: s stops it.", problem=True))
             return
-        first = next((one for one in self._main.query_one(ModelsPane).entries if one.name == desk.name), None)
+        first = self._first()
         self._main.post_message(ModelsPane.Picked(second.entry))
         self._pair.second = Side(first, desk.checkpoint, desk.count) if first is not None else None
         self.app.pop_screen()
+
+    def _first(self) -> Entry | None:
+        """The desk's checkpoint as the shelf has it."""
+        entries = self._main.query_one(ModelsPane).entries
+        return next((one for one in entries if one.name == self._main.desk.name), None)
 
     def action_leave_compare(self) -> None:
         """Back; what was said of the desk's checkpoint waits in its box."""
