@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.snapshots import pytest_configure as pytest_configure
+from tests.snapshots import pytest_configure  # noqa: F401 (a hook)
 from tests.tiny import tiny_checkpoints
 
 os.environ.update({"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"})

@@ -1,6 +1,6 @@
 """The README's tables of commands and keys, from the program's own registries.
 
-    python tests/readme_tables.py        # rewrites them in place
+`python -m tests.readme_tables` rewrites them in place.
 """
 
 import re

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 from tests.readme_tables import README, rendered
 
@@ -13,4 +14,4 @@ def test_the_tables_of_commands_and_keys_are_the_programs_own():
 def test_every_file_that_the_readme_shows_is_there():
     names = re.findall(r"\]\(([^)#:]+)\)", README.read_text())
     assert names
-    assert [name for name in names if not (Path(README).parent / name).exists()] == []
+    assert [name for name in names if not (Path(README).parent / unquote(name)).exists()] == []

@@ -21,6 +21,9 @@ from workbench.prediction.ceiling import ceilings
 from workbench.protocol.plan import RULES, Plan
 from workbench.shelf.synthetic import MARK
 
+SAME = 0.001
+"""Bytes per token that differ by less are one figure, as for count and graph."""
+
 _VISION = (Role.VISION, Role.PROJECTOR)
 _NAMED = (*_VISION, Role.EMBEDDING, Role.EXPERT, Role.DRAFT)
 _SNAPSHOT = re.compile(r"[0-9a-f]{40}")
@@ -109,11 +112,14 @@ def figure_fields(plan: Plan) -> dict[str, Any]:
 
 
 def plan_ceilings(plan: Plan) -> list[NamedCeiling]:
-    """Every figure's ceiling by the plan's rule, then by each other rule that counts other bytes."""
-    own = plan.weight_bytes
-    by_rule = {plan.rule: own}
+    """Every figure's ceiling by the plan's rule, then by each other rule that counts other bytes.
+
+    A rule that differs from one shown already by less than `SAME` (a header's length) is not another ceiling.
+    """
+    by_rule = {plan.rule: plan.weight_bytes}
     for rule in RULES:
-        if rule not in by_rule and (other := plan.weight_bytes_by(rule)) != own:
+        other = plan.weight_bytes_by(rule)
+        if all(abs(other - shown) > SAME * shown for shown in by_rule.values()):
             by_rule[rule] = other
     untouched = plan.count.weight_bytes_without_overrides
     if untouched is not None and plan.count.overrides:
