@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import UsageError
+from workbench.checkpoint.files import read_small
+from workbench.errors import CheckpointError, UsageError
 from workbench.locations import settings_path, shown
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
 
@@ -51,6 +52,18 @@ class Settings:
     warnings: tuple[str, ...] = ()
 
 
+LIMITS: Mapping[str, tuple[float, float]] = {
+    "repeats": (1, 100),
+    "tokens": (2, 100_000),
+    "prompt_tokens": (1, 100_000),
+    "cooldown_s": (0, 3600),
+    "hz": (0.2, 10),
+}
+"""The smallest and the largest value of each number; the command line's options keep to them as well."""
+
+LARGEST_BYTES = 100_000
+"""A larger file is nobody's settings."""
+
 THEMES = ("dark", "light", "high-contrast")
 
 
@@ -61,19 +74,19 @@ def load_settings(path: Path | None = None) -> Settings:
     """
     path = path or settings_path()
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_small(path, shown(path), LARGEST_BYTES).decode("utf-8-sig")
         import tomllib  # only who has settings pays for it
 
         given = tomllib.loads(text)
-    except FileNotFoundError:
-        return Settings()
+    except CheckpointError as error:
+        if error.code in {"file_missing", "blob_missing"}:
+            return Settings()
+        raise UsageError(
+            f"The settings cannot be read: {error.message}.", "Check the file, or move it away."
+        ) from error
     except (ValueError, RecursionError) as error:  # UTF-8's and TOML's errors are ValueErrors
         raise UsageError(
             f"The settings {shown(path)} are no TOML: {error}.", "Correct the line, or move the file away."
-        ) from error
-    except OSError as error:
-        raise UsageError(
-            f"The settings {shown(path)} cannot be read: {error.strerror or error}.", "Check its permissions."
         ) from error
     return from_mapping(given, shown(path))
 
@@ -96,6 +109,8 @@ def from_mapping(given: Mapping[str, Any], where: str = "the settings") -> Setti
 def _paths(value: Any) -> tuple[Path, ...]:
     if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
         raise ValueError("a list of folders is wanted")
+    if any("\0" in one for one in value):
+        raise ValueError("no folder's name holds a zero byte")
     return tuple(Path(one).expanduser() for one in value)
 
 
@@ -105,7 +120,7 @@ def _text(value: Any) -> str:
     return value.strip()
 
 
-def _integer(low: int, high: int) -> Callable[[Any], int]:
+def _integer(low: float, high: float) -> Callable[[Any], int]:
     def read(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise ValueError(f"a whole number from {low} to {high} is wanted")
@@ -155,11 +170,11 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "models": _paths,
     "alias": _text,
     "bandwidth": _figures,
-    "repeats": _integer(1, 100),
-    "tokens": _integer(2, 100_000),
-    "prompt_tokens": _integer(1, 100_000),
-    "cooldown_s": _number(0, 3600),
-    "hz": _number(0.2, 10),
+    "repeats": _integer(*LIMITS["repeats"]),
+    "tokens": _integer(*LIMITS["tokens"]),
+    "prompt_tokens": _integer(*LIMITS["prompt_tokens"]),
+    "cooldown_s": _number(*LIMITS["cooldown_s"]),
+    "hz": _number(*LIMITS["hz"]),
     "theme": _theme,
     "keys": _keys,
 }

@@ -1,5 +1,6 @@
 """The settings file: what it may hold, and what is said of what it may not."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,30 @@ values = st.recursive(
 @given(st.dictionaries(st.sampled_from([*Settings.__slots__, "other"]), values))
 def test_no_value_of_any_kind_brings_the_settings_down(given_settings):
     from_mapping(given_settings)
+
+
+@pytest.mark.parametrize("kind", ["a FIFO", "a device", "a folder", "too much"])
+def test_what_is_no_file_of_settings_is_refused_not_waited_for(tmp_path, kind):
+    path = tmp_path / "settings.toml"
+    if kind == "a FIFO":
+        os.mkfifo(path)
+    elif kind == "a device":
+        path.symlink_to("/dev/zero")
+    elif kind == "a folder":
+        path.mkdir()
+    else:
+        with path.open("wb") as file:
+            file.truncate(2_000_000_000)
+    with pytest.raises(UsageError, match=r"cannot be read: .*settings\.toml"):
+        load_settings(path)
+
+
+def test_a_link_that_leads_nowhere_is_no_settings(tmp_path):
+    (tmp_path / "settings.toml").symlink_to(tmp_path / "gone")
+    assert load_settings(tmp_path / "settings.toml") == Settings()
+
+
+def test_a_folders_name_with_a_zero_byte_is_said():
+    settings = from_mapping({"models": ["a\0b"]})
+    assert settings.models == ()
+    assert "zero byte" in settings.warnings[0]
