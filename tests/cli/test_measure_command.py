@@ -98,14 +98,21 @@ def test_without_a_prediction_nothing_runs_and_the_exit_code_is_2(run, shelf, ho
         ("--tokens", "1"),
         ("--repeats", "0"),
         ("--cooldown", "-1"),
+        ("--tokens", "100001"),
+        ("--repeats", "101"),
+        ("--cooldown", "nan"),
+        ("--cooldown", "inf"),
+        ("--seed", "-1"),
+        ("--seed", str(2**64)),
         ("--bandwidth", "none"),
         ("--meter", "a plug"),
         ("--energy", "--watts", "10", "--meter", "a plug", "--idle", "-1"),
     ],
 )
-def test_settings_that_make_no_sense_are_usage_errors(run, shelf, words):
+def test_settings_that_make_no_sense_are_usage_errors(run, shelf, home, words):
     said = run("measure", "synthetic/tiny-1", "--predict", "100", *words)
     assert (said.code, said.out) == (2, "")
+    assert not (home / "ledger.jsonl").exists()
 
 
 def test_energy_without_any_source_is_exit_code_5(run, shelf, monkeypatch):

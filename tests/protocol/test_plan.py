@@ -121,7 +121,8 @@ def test_an_energy_pass_settles_before_its_idle_and_runs_in_and_out(idle_s, wind
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"max_tokens": 1}, {"repeats": 0}, {"prompt_tokens": 0}, {"warmup_tokens": -1}, {"cooldown_s": -1}],
+    [{"max_tokens": 1}, {"repeats": 0}, {"prompt_tokens": 0}, {"warmup_tokens": -1}]
+    + [{"cooldown_s": wrong} for wrong in (-1, float("nan"), float("inf"))],
 )
 def test_settings_that_measure_nothing_are_refused(wrong):
     with pytest.raises(UsageError):

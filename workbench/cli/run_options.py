@@ -9,9 +9,10 @@ from workbench.errors import PowerError, PredictionMissingError, UsageError
 from workbench.power.choice import Choice
 from workbench.prediction.parse import parse_predictions
 from workbench.protocol.plan import RunSettings
-from workbench.settings import load_settings
+from workbench.settings import LIMITS, load_settings
 
 LONGEST_S = 3600.0
+SEEDS = 1 << 64
 
 
 def add_run(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
@@ -69,6 +70,10 @@ def settings_of(args: argparse.Namespace, power: Choice | None = None) -> RunSet
     With `power` and --energy they ask for an energy pass; PowerError where nothing can measure it.
     """
     mine = load_settings()
+    if not 0 <= args.seed < SEEDS:
+        raise UsageError(f"--seed takes a whole number from 0 to 2^64 - 1, not {args.seed}.", "Use --seed 0.")
+    for option in ("tokens", "repeats", "cooldown"):
+        _require_within(option, getattr(args, option))
     settings = RunSettings(
         prompt_tokens=mine.prompt_tokens,
         max_tokens=mine.tokens if args.tokens is None else args.tokens,
@@ -78,6 +83,12 @@ def settings_of(args: argparse.Namespace, power: Choice | None = None) -> RunSet
         blind=args.blind or not console.can_say_over(),
     )
     return settings if power is None or not args.energy else _with_energy(settings, args, power)
+
+
+def _require_within(option: str, value: float | None) -> None:
+    low, high = LIMITS["cooldown_s" if option == "cooldown" else option]
+    if value is not None and not low <= value <= high:
+        raise UsageError(f"--{option} takes {low:,g} to {high:,g}, not {value}.")
 
 
 def _with_energy(settings: RunSettings, args: argparse.Namespace, power: Choice) -> RunSettings:

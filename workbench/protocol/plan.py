@@ -4,6 +4,7 @@ Data and pure questions about it. No process, no file and no clock belong here.
 """
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal
 from uuid import uuid4
 
@@ -54,8 +55,8 @@ class RunSettings:
             )
         if self.repeats < 1:
             raise UsageError(f"A run needs at least 1 repeat, not {self.repeats}.", "Use --repeats 3.")
-        if self.prompt_tokens < 1 or self.warmup_tokens < 0 or self.cooldown_s < 0:
-            raise UsageError("Prompt and warm-up tokens and the cool-down cannot be negative.")
+        if self.prompt_tokens < 1 or self.warmup_tokens < 0 or not 0 <= self.cooldown_s < inf:
+            raise UsageError("Prompt tokens begin at 1; warm-up tokens and the cool-down cannot be negative.")
 
     @property
     def settle_s(self) -> float:
