@@ -255,13 +255,16 @@ def test_a_full_disk_leaves_no_torn_line_and_the_record_in_a_file_it_names(ledge
     assert list(ledger.parent.iterdir()) == [ledger]
 
 
-def test_a_device_without_room_names_the_rescue_file(ledger, tmp_path):
-    full = tmp_path / "ledger.jsonl"
-    full.symlink_to("/dev/full")
-    with pytest.raises(UnwrittenRecordError) as caught:
-        append(full, a_record(3))
+@pytest.mark.parametrize("taker", ["/dev/full", "/dev/null", "a FIFO"])
+def test_what_is_no_file_keeps_no_record_and_the_rescue_file_is_named(ledger, tmp_path, taker):
+    place = tmp_path / "ledger.jsonl"
+    if taker == "a FIFO":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(taker)
+    with pytest.raises(UnwrittenRecordError, match="it is not a regular file") as caught:
+        append(place, a_record(3))
     assert [record.record_id[-1] for record in rescued(caught.value)] == ["3"]
-    assert "the disk is full" in caught.value.message
     assert f"workbench ledger merge {caught.value.rescued_to}" in caught.value.hint
     assert caught.value.rescued_to.stat().st_mode & 0o777 == 0o600
 

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Sequence
@@ -161,8 +162,10 @@ def _as_far_as_known(raw: bytes) -> Record | None:
 def _append(path: Path, line: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     is_new = not path.exists()
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.ENOTSUP, "it is not a regular file")  # what takes bytes need not keep them
         _lock(descriptor)
         before = os.fstat(descriptor).st_size
         torn = before > 0 and os.pread(descriptor, 1, before - 1) not in {b"\n", b""}
