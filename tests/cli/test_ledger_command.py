@@ -224,6 +224,14 @@ def test_a_number_that_somebody_else_measured_is_typed_in(run, home):
     assert len(read(home / "ledger.jsonl").records) == 2
 
 
+@pytest.mark.parametrize("size", ["nan", "inf", "1e999", "1e300"])
+def test_a_typed_size_that_is_none_is_said(run, home, size):
+    words = ["--model", "m", "--device", "d", "--runtime", "r", "--by", "b", "--weight-bytes", size]
+    said = run("ledger", "add", *words)
+    assert (said.code, said.out) == (2, "")
+    assert "bytes per token is no size" in said.err
+
+
 def test_a_typed_row_without_who_measured_is_a_rumour(run, home):
     said = run("ledger", "add", "--model", "m", "--device", "d", "--runtime", "r", "--measured", "5")
     assert said.code == 2

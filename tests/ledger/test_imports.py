@@ -1,4 +1,5 @@
 import json
+import os
 from datetime import UTC, datetime
 
 import pytest
@@ -255,5 +256,20 @@ def test_a_row_that_would_be_a_rumour_is_refused(name):
 def test_a_typed_row_may_lack_figures_but_not_hold_wrong_ones():
     assert typed(figure=None).ceilings == []
     assert judged(typed(tps=None)).verdict == "none"
-    with pytest.raises(UsageError, match="no size"):
-        typed(weight_bytes=0)
+    for wrong in (0, -1, 10**18):
+        with pytest.raises(UsageError, match="no size"):
+            typed(weight_bytes=wrong)
+    for wrong in (0, -4, 65, float("nan"), float("inf")):
+        with pytest.raises(UsageError, match="no format"):
+            typed(bits=wrong)
+    for wrong in ("", "2026-13-45", "\x1b[31m", "9" * 1000):
+        with pytest.raises(UsageError, match="is no date") as caught:
+            typed(date=wrong)
+        assert "\x1b" not in caught.value.message
+    assert typed(date="2026-09-15", bits=4.5).date == "2026-09-15"
+
+
+def test_a_fifo_is_refused_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "rows.jsonl")
+    with pytest.raises(LedgerError, match="not a regular file"):
+        import_file(tmp_path / "rows.jsonl")

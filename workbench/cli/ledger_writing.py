@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 
 from workbench.cli import console, options
@@ -41,7 +42,7 @@ def add(args: argparse.Namespace, ledger: Path) -> int:
             runtime=args.runtime or "",
             measured_by=args.by or "",
             figure=options.figure(args),
-            weight_bytes=None if args.weight_bytes is None else round(args.weight_bytes),
+            weight_bytes=None if args.weight_bytes is None else _whole(args.weight_bytes),
             tps=None if args.measured is None else parse_rate(args.measured),
             rule=args.rule,
             runtime_commit=args.commit,
@@ -57,6 +58,12 @@ def add(args: argparse.Namespace, ledger: Path) -> int:
     else:
         console.out_lines(verdict_lines(record))
     return exit_code_of(record)
+
+
+def _whole(weight_bytes: float) -> int:
+    if not isfinite(weight_bytes):
+        raise UsageError(f"{weight_bytes} bytes per token is no size.", "Give the bytes of the weights.")
+    return round(weight_bytes)
 
 
 def import_files(args: argparse.Namespace, ledger: Path) -> int:

@@ -4,10 +4,14 @@ from datetime import datetime
 from uuid import uuid4
 
 from workbench.errors import UsageError
-from workbench.ledger.moments import utc_text
+from workbench.escape import visible
+from workbench.ledger.moments import moment_of, utc_text
 from workbench.ledger.record import NamedCeiling, Quantization, Record
 from workbench.ledger.words import gb
 from workbench.prediction.ceiling import BandwidthFigure, ceilings
+
+LARGEST_BYTES = 1e15
+WIDEST_BITS = 64
 
 
 def external_row(
@@ -31,7 +35,8 @@ def external_row(
     """A row that a person types: somebody else's number with its device, runtime, bytes and source.
 
     `weight_bytes` is what a token reads by `rule` (the bandwidth ledger's own rule is the whole file).
-    Raises `UsageError` where the row would be a rumour: no device, no runtime, nobody who measured.
+    Raises `UsageError` where the row would be a rumour: no device, no runtime, nobody who measured, or a
+    figure that cannot be one.
     """
     for name, text in (
         ("model", model),
@@ -41,8 +46,12 @@ def external_row(
     ):
         if not text.strip():
             raise UsageError(f"The row names no {name}.", "A number without these is a rumour.")
-    if weight_bytes is not None and weight_bytes <= 0:
-        raise UsageError(f"{weight_bytes} bytes per token is no size.", "Give the bytes of the weights.")
+    if weight_bytes is not None and not 0 < weight_bytes < LARGEST_BYTES:
+        raise UsageError(f"{weight_bytes:g} bytes per token is no size.", "Give the bytes of the weights.")
+    if bits is not None and not 0 < bits <= WIDEST_BITS:
+        raise UsageError(f"{bits:g} bits per weight is no format.", "Formats have up to 64: 4, 4.5 or 16.")
+    if date is not None and moment_of(date) is None:
+        raise UsageError(f"{visible(date, 40)} is no date.", "ISO 8601, as 2026-09-15.")
     made = ceilings([figure], {rule: weight_bytes}) if figure is not None and weight_bytes else []
     moment = utc_text(now)
     return Record(

@@ -19,6 +19,10 @@ def import_file(path: Path, measured_by: str | None = None) -> Imported:
     Raises `LedgerError` when the file is not there or is neither.
     """
     try:
+        if path.exists() and not path.is_file():  # a FIFO would be waited for
+            raise LedgerError(
+                f"{shown(path)} is not a regular file.", "Check the path.", code="import_missing"
+            )
         with path.open("rb") as stream:
             head = stream.read(_LOOK_AT_BYTES)
     except OSError as error:
