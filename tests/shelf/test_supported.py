@@ -52,6 +52,8 @@ def test_types_and_both_tables_are_read_without_an_import(package):
         ({"model_type": "hybrid", "architectures": "V3ForCausalLM"}, "hybrid_v3"),
         ({"model_type": "hybrid", "architectures": [5, None]}, "hybrid"),
         ({"model_type": "hybrid", "architectures": None}, "hybrid"),
+        ({"model_type": "hybrid", "architectures": 5}, "hybrid"),
+        ({"model_type": "hybrid", "architectures": {"V3ForCausalLM": True}}, "hybrid"),
         ({"model_type": "mistral"}, "llama"),
     ],
 )

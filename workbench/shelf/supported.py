@@ -51,8 +51,8 @@ def unsupported(config: Mapping[str, Any]) -> str | None:
 def module_of(config: Mapping[str, Any], types: Types) -> str:
     """The module of mlx_lm.models that mlx-lm would import for this config (utils.py, _get_classes)."""
     model_type = str(config.get("model_type"))
-    architectures = config.get("architectures") or ()
-    for architecture in [architectures] if isinstance(architectures, str) else architectures:
+    architectures = config.get("architectures")
+    for architecture in architectures if isinstance(architectures, list) else [architectures]:
         if isinstance(architecture, str) and (model_type, architecture) in types.by_architecture:
             return types.by_architecture[model_type, architecture]
     return types.by_type.get(model_type, model_type)
