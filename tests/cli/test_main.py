@@ -48,6 +48,12 @@ def test_an_option_that_there_is_not_is_a_usage_error_in_words_and_in_json(run, 
     assert said.json["error"]["code"] == "usage"
 
 
+def test_two_dashes_are_no_options_value(run):
+    said = run("bytes", "anything", "--bandwidth=--")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("workbench: argument --bandwidth: -- is no value")
+
+
 def test_a_mistyped_command_is_answered_with_the_near_one(run):
     said = run("mesure")
     assert (said.code, said.out) == (2, "")

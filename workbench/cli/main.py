@@ -73,6 +73,9 @@ def _run(words: list[str]) -> int:
         allow_abbrev=False,
     )
     module.configure(parser)
+    # Before Python 3.13 argparse stores an empty list for `--option=--`.
+    if hollow := next((word for word in rest if word.startswith("--") and word.endswith("=--")), None):
+        parser.error(f"argument {hollow.removesuffix('=--')}: -- is no value")
     return int(module.run(parser.parse_args(rest)))
 
 
