@@ -13,7 +13,7 @@ def test_m3_max_on_macos_26_counts_15_mj_in_its_short_first_document():
     assert document.elapsed_ns == 259_901_333
     assert document.rails_mj == {"cpu": 15, "gpu": 0, "ane": 0}
     assert document.hw_model == "Mac15,9" and document.os_build == "25G83"
-    assert document.thermal == "Nominal" and document.gpu_idle_ratio == 1
+    assert document.thermal == "Nominal"
     # the counter divided by the interval is the document's own cpu_power, to its six digits
     assert document.sample(0).rails_w["cpu"] == pytest.approx(57.7142e-3, rel=1e-5)
 
@@ -100,7 +100,7 @@ def test_the_text_form_knows_machine_clock_and_thermal_pressure():
     (m1max,) = read_text(recorded("m1max_macos14_all.txt"))
     assert m1max.hw_model == "MacBookPro18,2" and m1max.os_build == "23G93" and m1max.thermal == "Nominal"
     (m4max,) = read_text(recorded("m4max_macos15.txt"))
-    assert m4max.gpu_mhz == 338 and m4max.gpu_idle_ratio == pytest.approx(0.9837)
+    assert m4max.gpu_mhz == 338
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 777])

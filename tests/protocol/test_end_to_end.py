@@ -16,7 +16,6 @@ import pytest
 from msgspec.structs import replace as changed
 
 from tests.protocol.stage import NO_POWER
-from tests.tiny import tiny_checkpoints
 from workbench.accounting.engine import count
 from workbench.analysis.verdict import judged
 from workbench.checkpoint.checkpoint import State
@@ -36,11 +35,6 @@ from workbench.protocol.steps import Measurement
 
 SHORT = RunSettings(prompt_tokens=12, max_tokens=16, warmup_tokens=2, repeats=2)
 ENDLESS = replace(SHORT, max_tokens=100_000, repeats=1)
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    return tiny_checkpoints(tmp_path_factory.mktemp("tiny"))
 
 
 def plan_of(path, **changes):

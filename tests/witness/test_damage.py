@@ -5,7 +5,6 @@ import json
 import mlx.core as mx
 import pytest
 
-from tests.tiny import tiny_checkpoints
 from tests.witness.looking import configurations, saved_by_mlx_lm, truth
 from workbench.accounting.engine import count
 from workbench.checkpoint.reading import open_checkpoint
@@ -16,11 +15,6 @@ from workbench.witness.groups import by_role
 from workbench.worker.jobs.damage import run
 from workbench.worker.jobs.damaging.harm import in_rows, noise, not_a_number
 from workbench.worker.messages import DamageRequest
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    return tiny_checkpoints(tmp_path_factory.mktemp("tiny"))
 
 
 async def test_every_part_of_a_mixture_behaves_as_the_graph_says(tiny):

@@ -61,8 +61,7 @@ def test_the_reports_come_in_the_protocols_order(run):
 def test_the_prompt_is_exactly_as_long_as_asked_and_the_same_every_time(run, tiny):
     (loaded,) = only(run, Loaded)
     assert loaded.prompt_tokens == 209
-    assert loaded.cache_type == "ArraysCache+KVCache"
-    assert loaded.load_s > 0 and loaded.active_memory_bytes > 1_000_000
+    assert loaded.load_s > 0
     ids = Tokenizer.from_file(str(tiny["tiny-mixture"] / "tokenizer.json")).encode(PROSE).ids[:209]
     assert loaded.prompt_sha256 == hashlib.sha256(" ".join(map(str, ids)).encode()).hexdigest()
 

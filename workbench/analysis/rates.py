@@ -28,8 +28,6 @@ class Rates:
     tokens: int
     decode_s: float
     tps: float
-    tps_mlx_lm: float
-    tps_median_token: float
     inter_token_ms: InterTokenMs
     stalls: int
     tps_first_quarter: float | None
@@ -69,11 +67,6 @@ def tps_as_mlx_lm_counts(tps: float, tokens: int) -> float:
     return tps * tokens / (tokens - 1)
 
 
-def tps_from_mlx_lm(tps: float, tokens: int) -> float:
-    """Our rate in tok/s from the one that mlx-lm (and the source documents) print for N tokens."""
-    return tps * (tokens - 1) / tokens
-
-
 def rates(token_times_ns: Sequence[int]) -> Rates | None:
     """The statistics of one repeat; None where `decode_tps` has no rate or a clock ran backwards."""
     tps = decode_tps(token_times_ns)
@@ -89,8 +82,6 @@ def rates(token_times_ns: Sequence[int]) -> Rates | None:
         tokens=len(token_times_ns),
         decode_s=(token_times_ns[-1] - token_times_ns[0]) / 1e9,
         tps=tps,
-        tps_mlx_lm=tps_as_mlx_lm_counts(tps, len(token_times_ns)),
-        tps_median_token=1e9 / median_ns,
         inter_token_ms=InterTokenMs(
             p50=median_ns / 1e6,
             p95=percentile(ordered, 0.95) / 1e6,

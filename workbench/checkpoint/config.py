@@ -23,23 +23,16 @@ _DEPTH_LIMIT = 100
 _DIGITS_LIMIT = 40
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """The configuration in the file at `path`; CheckpointError where there is none to read."""
-    return read_config_with_findings(path)[0]
+def read_config(path: Path) -> tuple[dict[str, Any], list[Finding]]:
+    """The configuration in the file at `path`, and what a reader must be told (keys that stand twice, a BOM).
+
+    CheckpointError where there is none to read.
+    """
+    return parse_config(read_small(path, path.name, CONFIG_LIMIT_BYTES), path.name)
 
 
-def read_config_with_findings(path: Path) -> tuple[dict[str, Any], list[Finding]]:
-    """As `read_config`, and what a reader must be told about it (keys that stand twice, a BOM)."""
-    raw = read_small(path, path.name, CONFIG_LIMIT_BYTES)
-    return _parse(raw, path.name)
-
-
-def parse_config(raw: bytes, name: str = "config.json") -> dict[str, Any]:
-    """The configuration in `raw`; CheckpointError where it is not a JSON object in UTF-8."""
-    return _parse(raw, name)[0]
-
-
-def _parse(raw: bytes, name: str) -> tuple[dict[str, Any], list[Finding]]:
+def parse_config(raw: bytes, name: str = "config.json") -> tuple[dict[str, Any], list[Finding]]:
+    """The same from its bytes; CheckpointError where they are not a JSON object in UTF-8."""
     shown = visible(name)
     findings = []
     if raw.startswith(_BOM):

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.checkpoint.agreement import agreement, covers
 from workbench.checkpoint.checkpoint import Checkpoint, Finding, State
-from workbench.checkpoint.config import read_config_with_findings
+from workbench.checkpoint.config import read_config
 from workbench.checkpoint.files import read_small
 from workbench.checkpoint.index import INDEX_NAME, Index, escapes, read_index
 from workbench.checkpoint.listing import Found, Listing, unfinished_downloads
@@ -56,7 +56,7 @@ def open_directory(listing: Listing, name: str) -> Checkpoint:
 def read_config_beside(directory: Path) -> tuple[dict[str, Any], list[Finding]]:
     """The config.json of a directory; an empty one and a finding where there is none to read."""
     try:
-        return read_config_with_findings(directory / "config.json")
+        return read_config(directory / "config.json")
     except CheckpointError as error:
         if error.code == "file_missing":
             return {}, [

@@ -15,7 +15,7 @@ from xml.parsers.expat import ExpatError
 
 from workbench.power.feed import Keyed, PollFeed
 from workbench.power.source import Feed, Method, PowerSource, Row, Sample, Sink
-from workbench.power.surroundings import Surroundings
+from workbench.power.surroundings import Surroundings, text_of
 
 NAME = "battery"
 INTERVAL_S = 1.0
@@ -49,16 +49,8 @@ class Battery:
 
     read: Callable[[], float | str]
     interval_s: float = INTERVAL_S
-
-    @property
-    def name(self) -> str:
-        """The source's word."""
-        return NAME
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """One row: the whole machine."""
-        return (ROW,)
+    name: str = NAME
+    rows: tuple[Row, ...] = (ROW,)
 
     def open(self, sink: Sink, limit_s: float) -> Feed:
         """Start reading; plugging the charger in ends it."""
@@ -77,7 +69,7 @@ def linux_watts(root: Path) -> float | str:
     batteries = sorted((root / "sys/class/power_supply").glob("BAT*"))
     if not batteries:
         return "this machine has no battery"
-    discharging = [battery for battery in batteries if _text(battery / "status") == "Discharging"]
+    discharging = [battery for battery in batteries if text_of(battery / "status") == "Discharging"]
     if not discharging:
         return "the machine runs on its charger; the battery says nothing about its power"
     total_w = 0.0
@@ -121,15 +113,8 @@ def ioreg_watts(plist: bytes) -> float | str:
     return millivolts * -milliamps / 1e6
 
 
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return None
-
-
 def _number(path: Path) -> float | None:
-    text = _text(path)
+    text = text_of(path)
     try:
         return abs(float(text)) if text else None
     except ValueError:

@@ -90,11 +90,7 @@ class Typed:
 
     watts: float
     method: str
-
-    @property
-    def name(self) -> str:
-        """The source's word."""
-        return NAME
+    name: str = NAME
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -117,11 +113,7 @@ class Command:
     argv: tuple[str, ...]
     method: str
     interval_s: float = 1.0
-
-    @property
-    def name(self) -> str:
-        """The source's word."""
-        return NAME
+    name: str = NAME
 
     @property
     def rows(self) -> tuple[Row, ...]:

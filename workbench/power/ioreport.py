@@ -63,11 +63,7 @@ class IOReport:
     place: Surroundings
     is_ultra: bool = False
     interval_s: float = INTERVAL_S
-
-    @property
-    def name(self) -> str:
-        """The source's word."""
-        return NAME
+    name: str = NAME
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -68,16 +68,8 @@ class Macmon:
     place: Surroundings
     path: str
     interval_ms: int = INTERVAL_MS
-
-    @property
-    def name(self) -> str:
-        """The source's word."""
-        return NAME
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """The whole machine, and the rails beside it: two scopes, two rows."""
-        return (SYSTEM, RAILS)
+    name: str = NAME
+    rows: tuple[Row, ...] = (SYSTEM, RAILS)
 
     def open(self, sink: Sink, limit_s: float) -> Feed:
         """Start it; one line of JSON every `interval_ms`, and a count that ends it."""

@@ -56,11 +56,7 @@ class Nvml:
     place: Surroundings
     gpu: str = "0"
     interval_s: float = INTERVAL_S
-
-    @property
-    def name(self) -> str:
-        """The source's word."""
-        return NAME
+    name: str = NAME
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -7,7 +7,6 @@ later, and a document's arrival is its time. XML escapes `<`, so the end tag sta
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-START = (b"<?xml", b"<plist")
 END = b"</plist>"
 LIMIT_BYTES = 16 * 2**20
 

@@ -56,16 +56,8 @@ class Powermetrics:
 
     words: tuple[str, ...]
     interval_ms: int = INTERVAL_MS
-
-    @property
-    def name(self) -> str:
-        """The source's word."""
-        return NAME
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """One row: the rails of the chip."""
-        return (ROW,)
+    name: str = NAME
+    rows: tuple[Row, ...] = (ROW,)
 
     def argv(self, limit_s: float) -> list[str]:
         """The whole command: unbuffered plists on stdout, and a count that ends it should nobody else."""

@@ -27,7 +27,6 @@ class Document:
     hw_model: str | None = None
     os_build: str | None = None
     gpu_mhz: float | None = None
-    gpu_idle_ratio: float | None = None
     thermal: str | None = None
 
     def sample(self, at_ns: int, *, after_loss: bool = False) -> Sample:
@@ -68,7 +67,6 @@ def read_document(plist: bytes) -> Document | None:
         hw_model=_text(top, "hw_model"),
         os_build=_text(top, "kern_osversion"),
         gpu_mhz=_mhz(_number(gpu, "freq_hz")),
-        gpu_idle_ratio=_number(gpu, "idle_ratio"),
         thermal=_text(top, "thermal_pressure"),
     )
 

@@ -15,7 +15,6 @@ BLOCK = re.compile(
 )
 POWER = re.compile(r"^([A-Za-z0-9-]+(?: Total)?) Power: +([0-9]+(?:\.[0-9]+)?) mW$", re.MULTILINE)
 GPU_MHZ = re.compile(r"^GPU (?:HW )?active frequency: +([0-9]+(?:\.[0-9]+)?) MHz$", re.MULTILINE)
-GPU_IDLE = re.compile(r"^GPU idle residency: +([0-9]+(?:\.[0-9]+)?)%$", re.MULTILINE)
 THERMAL = re.compile(r"^Current pressure level: +(\w+)$", re.MULTILINE)
 NAMES = (
     ("cpu", "CPU"),
@@ -74,7 +73,6 @@ class TextStream:
             hw_model=self._model,
             os_build=self._build,
             gpu_mhz=_float(_first(GPU_MHZ, text)),
-            gpu_idle_ratio=_ratio(_first(GPU_IDLE, text)),
             thermal=_first(THERMAL, text),
         )
 
@@ -103,7 +101,3 @@ def _first(pattern: re.Pattern[str], text: str) -> str | None:
 
 def _float(text: str | None) -> float | None:
     return float(text) if text is not None else None
-
-
-def _ratio(percent: str | None) -> float | None:
-    return float(percent) / 100 if percent is not None else None

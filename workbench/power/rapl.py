@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.power.feed import Keyed, PollFeed
 from workbench.power.source import Feed, Method, PowerSource, Row, Sample, Sink, watts_of
-from workbench.power.surroundings import Surroundings
+from workbench.power.surroundings import Surroundings, text_of
 
 NAME = "rapl"
 INTERVAL_S = 0.25
@@ -57,16 +57,8 @@ class Rapl:
 
     zones: tuple[Zone, ...]
     interval_s: float = INTERVAL_S
-
-    @property
-    def name(self) -> str:
-        """The source's word."""
-        return NAME
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """One row."""
-        return (ROW,)
+    name: str = NAME
+    rows: tuple[Row, ...] = (ROW,)
 
     def open(self, sink: Sink, limit_s: float) -> Feed:
         """Start reading."""
@@ -99,7 +91,7 @@ def zones_below(root: Path) -> list[Zone]:
     """Package and DRAM zones; the cores and the integrated GPU are inside the package and left out."""
     found = []
     for name in sorted((root / "sys/class/powercap").glob("intel-rapl:*/name")):
-        kind = re.sub(r"-?\d+$", "", (_text(name) or ""))
+        kind = re.sub(r"-?\d+$", "", (text_of(name) or ""))
         counter = name.parent / "energy_uj"
         if kind in RAILS and counter.exists():
             found.append(Zone(RAILS[kind], counter, _read(name.parent / "max_energy_range_uj") or 2**32))
@@ -107,12 +99,5 @@ def zones_below(root: Path) -> list[Zone]:
 
 
 def _read(path: Path) -> int | None:
-    text = _text(path)
+    text = text_of(path)
     return int(text) if text is not None and text.isascii() and text.isdigit() else None
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return None

@@ -33,6 +33,14 @@ def quick(argv: Sequence[str], timeout_s: float) -> tuple[int, str]:
     return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
+def text_of(path: Path) -> str | None:
+    """What a small file of the system says; None where it cannot be read."""
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """The machine as the sources see it.

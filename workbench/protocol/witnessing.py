@@ -7,7 +7,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,7 +54,6 @@ class Witnessed:
     """The readings, one for each context that was asked for, in that order."""
 
     readings: tuple[GraphReading, ...]
-    from_cache: bool = field(default=False, compare=False)
 
 
 async def witness(
@@ -80,7 +79,7 @@ async def witness(
         if kept.reason is not None:
             return NotWitnessed(kept.reason, kept.words)
         if all(context in kept.readings for context in contexts):
-            return Witnessed(tuple(kept.readings[context] for context in contexts), from_cache=True)
+            return Witnessed(tuple(kept.readings[context] for context in contexts))
     with _private_folder(checkpoint) as folder:
         found = await _trace(TraceRequest(str(folder), list(contexts)), limits, start)
     cache.keep(directory, name, found)

@@ -112,8 +112,6 @@ class Loaded(Message, frozen=True):
     load_s: float
     prompt_sha256: str
     prompt_tokens: int
-    active_memory_bytes: int = 0
-    cache_type: str = ""
 
 
 class Warmed(Message, frozen=True):

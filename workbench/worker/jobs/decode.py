@@ -33,7 +33,6 @@ def run(request: DecodeRequest, say: Say) -> None:
     if request.max_tokens < 2:
         raise WorkerError("A decode rate needs at least 2 tokens.", "Ask for more tokens.", code="usage")
     import mlx.core as mx
-    from mlx_lm.models.cache import make_prompt_cache
 
     say(Loading(at_ns=time.time_ns()))
     mx.random.seed(request.seed)
@@ -42,15 +41,7 @@ def run(request: DecodeRequest, say: Say) -> None:
     load_s = time.perf_counter() - began
     loaded.tokenizer.eos_token_ids = []  # the end-of-text token is a token like any other
     ids = fixed_prompt(loaded, request.prompt_tokens)
-    say(
-        Loaded(
-            load_s=load_s,
-            prompt_sha256=prompt_sha256(ids),
-            prompt_tokens=len(ids),
-            active_memory_bytes=mx.get_active_memory(),
-            cache_type="+".join(sorted({type(part).__name__ for part in make_prompt_cache(loaded.model)})),
-        )
-    )
+    say(Loaded(load_s=load_s, prompt_sha256=prompt_sha256(ids), prompt_tokens=len(ids)))
     try:
         _warm_up(request, loaded, ids, say)
         for index in range(request.repeats):
