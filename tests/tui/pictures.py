@@ -180,6 +180,7 @@ def app_over(desk, monkeypatch, pane, **options):
     """An app that shows this desk, and what brings it there."""
     monkeypatch.setattr("workbench.shelf.entries.scan", lambda *_: iter(entries()))
     monkeypatch.setattr("workbench.power.choice.look", lambda *_: NO_POWER)
+    monkeypatch.setattr("workbench.tui.app.LOOK_AFTER_S", 0.01)
     app = WorkbenchApp(Options(ledger=Path.home() / "ledger.jsonl", **options))
 
     async def put(pilot):
@@ -187,6 +188,8 @@ def app_over(desk, monkeypatch, pane, **options):
             await pilot.pause(0.01)
         table = app.main_screen.query_one("#entries")
         while table.line_count < len(entries()):
+            await pilot.pause(0.01)
+        while app.main_screen.conductor.found is None:  # a late answer would change the picture
             await pilot.pause(0.01)
         if desk is not None:
             app.main_screen.desk = desk

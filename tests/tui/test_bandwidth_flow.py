@@ -22,6 +22,7 @@ from workbench.prediction.chips import figures_for
 from workbench.protocol import bandwidths, prepare
 from workbench.protocol.bandwidths import KnownFigures
 from workbench.tui.offers import offers_of
+from workbench.worker.messages import Probing
 
 SPEC, THEORETICAL = figures_for("Apple M3 Ultra", 80, 512 * 2**30).figures
 PROBED = BandwidthFigure(640.5, BandwidthKind.ACHIEVED, "workbench probe: sum float32, 2026-11-28")
@@ -45,7 +46,8 @@ def probe(monkeypatch):
         error = None
         cancelled = 0
 
-        async def __call__(self, **_):
+        async def __call__(self, *, on_kernel, **_):
+            on_kernel(Probing("sum, 2 streams", "uint32", 1, 2))
             try:
                 if self.gate is not None:
                     await self.gate.wait()
@@ -143,7 +145,7 @@ async def test_a_probe_says_how_far_it_is_and_its_figure_is_used(desk, probe):
         await until(lambda: not app.main_screen.desk.looking)
         await pilot.press("p")
         await sees(app, "#prediction", "bandwidth: 0 s of about 15 s")
-        await sees(app, "#prediction", "probing the memory bandwidth: 1 s")
+        await sees(app, "#prediction", "1 s of about 15 s, sum, 2 streams uint32, 2 of 2")
         await pilot.press("r")
         assert "being probed" in said(app)
         await pilot.press("1", "enter")
@@ -161,9 +163,9 @@ async def test_a_probe_can_be_stopped(desk, probe):
         await pick(app, pilot)
         await until(lambda: not app.main_screen.desk.looking)
         await pilot.press("p")
-        await until(lambda: app.main_screen.desk.probing_s is not None)
+        await until(lambda: app.main_screen.desk.probing)
         await pilot.press("s")
-        await until(lambda: app.main_screen.desk.probing_s is None)
+        await until(lambda: not app.main_screen.desk.probing)
         assert probe.cancelled == 1
         assert app.main_screen.desk.figures == ()
         await pilot.pause()
@@ -177,7 +179,7 @@ async def test_a_probe_that_fails_is_a_sentence(desk, probe):
         await until(lambda: not app.main_screen.desk.looking)
         await pilot.press("p")
         await until(lambda: "The probe gave no figure." in said(app))
-        assert app.main_screen.desk.probing_s is None
+        assert not app.main_screen.desk.probing
 
 
 async def test_no_probe_while_the_graph_is_being_read(desk, probe):
@@ -186,7 +188,7 @@ async def test_no_probe_while_the_graph_is_being_read(desk, probe):
         await pick(app, pilot)
         await pilot.press("p")
         assert "the decode graph is being read" in said(app)
-        assert app.main_screen.desk.probing_s is None
+        assert not app.main_screen.desk.probing
 
 
 async def test_quitting_ends_a_probe(desk, probe):

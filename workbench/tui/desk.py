@@ -44,7 +44,7 @@ class Desk:
     """One checkpoint being worked on. `busy` says in words what is being waited for, if anything is.
 
     `looked` is what the decode graph said, None until it has; `said` a prediction that waits for it: a number
-    is locked for bytes that no longer change. `probing_s` counts a probe's seconds, None without one.
+    is locked for bytes that no longer change. `probing` says how far a probe is, if one goes on.
     `energy` is the energy pass that was asked for; `beside` are other runs' rows, there once this one has its
     record.
     """
@@ -57,7 +57,7 @@ class Desk:
     problem: WorkbenchError | None = None
     looked: Looked | None = None
     said: str = ""
-    probing_s: int | None = None
+    probing: str = ""
     energy: EnergyWish | None = None
     figures: tuple[BandwidthFigure, ...] = ()
     rule: str = "count"
@@ -166,7 +166,7 @@ def run_is_off(desk: Desk) -> str:
         return "the bytes are being counted"
     if desk.running:
         return "a run is going (s stops it)"
-    if desk.probing_s is not None:
+    if desk.probing:
         return "the memory bandwidth is being probed (s stops it)"
     if desk.record is not None:
         return "this prediction is spent: start over (a)"

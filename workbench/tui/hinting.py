@@ -17,7 +17,7 @@ def tabs(current: str) -> list[Hint]:
 
 def hint_ids(desk: Desk) -> list[str]:
     """The ids of the hinted actions, quit always last."""
-    if desk.running or desk.probing_s is not None:
+    if desk.running or desk.probing:
         ids = ["stop", "text"] if desk.running else ["stop"]
     elif desk.record is not None:
         ids = ["card", "again", "ledger", "choose"]

@@ -9,10 +9,14 @@ from workbench.errors import WorkbenchError
 from workbench.tui.messages import Probed
 from workbench.tui.options import Options
 from workbench.tui.threads import Post
+from workbench.worker.messages import Probing
+
+ABOUT_S = 15
+"""What a probe takes with its worker's start, more or less; it says so, and goes on counting."""
 
 
 class Probe:
-    """Measures the achieved bandwidth and records it. `seconds` says how long it has been going on."""
+    """Measures the achieved bandwidth and records it. `words` say how far it is."""
 
     def __init__(
         self, post: Post, options: Options, monotonic_s: Callable[[], float] = time.monotonic
@@ -22,18 +26,20 @@ class Probe:
         self._monotonic_s = monotonic_s
         self._task: asyncio.Task[None] | None = None
         self._began_s = 0.0
+        self._kernel = ""
 
     @property
-    def seconds(self) -> int | None:
-        """Whole seconds since it began; None where none is going on."""
+    def words(self) -> str:
+        """Seconds so far and the kernel that it is at; empty where none is going on."""
         if self._task is None or self._task.done():
-            return None
-        return int(self._monotonic_s() - self._began_s)
+            return ""
+        seconds = int(self._monotonic_s() - self._began_s)
+        return f"{seconds} s of about {max(ABOUT_S, seconds)} s{self._kernel}"
 
     def begin(self) -> None:
         """Begin, if none is going on."""
-        if self.seconds is None:
-            self._began_s = self._monotonic_s()
+        if not self.words:
+            self._began_s, self._kernel = self._monotonic_s(), ""
             self._task = asyncio.create_task(self._probe())
 
     async def stop(self) -> None:
@@ -52,8 +58,12 @@ class Probe:
                 alias=self._options.settings.alias,
                 command=self._options.command,
                 ledger=self._options.ledger,
+                on_kernel=self._at,
             )
         except WorkbenchError as error:
             self._post(Probed(None, error))
         else:
             self._post(Probed(figure))
+
+    def _at(self, said: Probing) -> None:
+        self._kernel = f", {said.kernel} {said.dtype}, {said.index + 1} of {said.of}"

@@ -126,7 +126,7 @@ def facts(rung: Rung, shown: bool) -> list[Fact]:
         return lines
     if rung.record is not None:
         why = [rung.record.reason] if rung.record.reason else verdict_sentences(rung.record)
-        lines += [Fact("verdict", "", sentence) for sentence in why]
+        lines += [Fact("verdict" if not i else " ", "", sentence) for i, sentence in enumerate(why)]
     if rung.run is not None and rung.locked:
         lines.append(Fact("prediction", "", locked_words(rung.run)))
         if shown and rung.plan is not None and rung.plan.bandwidths:

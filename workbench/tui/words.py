@@ -130,15 +130,6 @@ def duration(seconds: float) -> str:
     return f"{whole} s" if whole < 90 else f"{whole // 60} min {whole % 60} s"
 
 
-PROBE_S = 15
-"""About what a probe takes with its worker's start; slow machines take longer."""
-
-
-def probe_words(seconds: int) -> str:
-    """How far a probe is."""
-    return f"probing the memory bandwidth: {seconds} s of about {max(PROBE_S, seconds)} s (s stops it)"
-
-
 PHASE_WORDS = {
     Phase.STARTING: "the worker imports its libraries",
     Phase.PREDICTING: "ready: nothing is loaded before a number is locked",

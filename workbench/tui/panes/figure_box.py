@@ -18,7 +18,7 @@ from workbench.errors import UsageError
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.prediction.figures import parse_figure
 from workbench.tui.desk import Desk
-from workbench.tui.words import figure_text, probe_words
+from workbench.tui.words import figure_text
 
 if TYPE_CHECKING:
     from workbench.protocol.bandwidths import KnownFigures
@@ -58,13 +58,13 @@ class FigureBox(Vertical):
     def paint(self, desk: Desk, before: Desk | None) -> None:
         """Show the desk's figures, or how far a probe is."""
         self._wanted = not desk.locked
-        if desk.probing_s is not None:
-            if before is None or desk.probing_s != before.probing_s:
-                self.box.show_words(probe_words(desk.probing_s))
+        if desk.probing:
+            if before is None or desk.probing != before.probing:
+                self.box.show_words(f"probing the memory bandwidth: {desk.probing} (s stops it)")
             return
         changed = (
             before is None
-            or before.probing_s is not None
+            or bool(before.probing)
             or (desk.figures, desk.running) != (before.figures, before.running)
         )
         if changed and desk.figures:

@@ -31,16 +31,15 @@ class PowerPane(VerticalScroll):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._choice: Choice | None = None
-        self._since: tuple[str, int] | None = None
+        self._window: tuple[str, int] | None = None
 
     def compose(self) -> ComposeResult:
         """One list."""
         yield FactList([Fact("", "", "looking for a power source ...")])
 
-    def show(self, choice: Choice) -> None:
-        """These sources were found."""
+    def use(self, choice: Choice) -> None:
+        """These sources measure; they are shown with the next `paint`."""
         self._choice = choice
-        self._show_sources()
 
     def paint(self, desk: Desk, meter: Meter | None, *, blind: bool = False) -> None:
         """Show the energy pass that is going on, or its readings once the record is there."""
@@ -67,21 +66,23 @@ class PowerPane(VerticalScroll):
     def _live(self, meter: Meter, run: Run) -> tuple[Live, ...]:
         from workbench.power.live import live
 
-        now_ns = time.perf_counter_ns()
-        decoding = run.phase is Phase.ENERGY and run.now is not None
-        if (
-            decoding
-            and run.now is not None
-            and (self._since is None or self._since[0] != run.plan.run_group_id)
-        ):
-            self._since = run.plan.run_group_id, now_ns - round(run.now.elapsed_s * 1e9)
+        settings, now_ns = run.plan.settings, time.perf_counter_ns()
+        now = run.now if run.phase is Phase.ENERGY else None
+        opens_ns = None if now is None else self._opens(run, now_ns - round(now.elapsed_s * 1e9))
+        is_open = opens_ns is not None and now_ns >= opens_ns
         return live(
             meter.trace(),
             now_ns,
-            since_ns=self._since[1] if decoding and self._since is not None else None,
-            tps=run.now.tps_mean if decoding and run.now is not None else None,
-            expected_s=run.plan.settings.energy_min_s,
+            since_ns=opens_ns if is_open else None,
+            tps=now.tps_mean if now is not None else None,
+            expected_s=settings.energy_min_s,
         )
+
+    def _opens(self, run: Run, first_token_ns: int) -> int:
+        """When the window opens, on the meter's clock: the run-in does not count."""
+        if self._window is None or self._window[0] != run.plan.run_group_id:
+            self._window = run.plan.run_group_id, first_token_ns + round(run.plan.settings.edge_s * 1e9)
+        return self._window[1]
 
     def _show_sources(self) -> None:
         choice = self._choice

@@ -83,7 +83,7 @@ def ladder(main: MainScreen) -> None:
 def open_ladder(main: MainScreen, entries: list[Entry], said: Sequence[str] = ()) -> bool:
     """Open a ladder over these checkpoints, or say why not; `said` are numbers that were said already."""
     desk = main.desk
-    if desk.running or desk.probing_s is not None:
+    if desk.running or desk.probing:
         main.refuse("a run or a probe is going: s stops it")
     elif desk.locked and desk.record is None:
         main.refuse(f"a number is locked for {desk.name}: run it (r), or start over (a)")

@@ -56,8 +56,8 @@ class MainScreen(FivePanes):
         """The run, a probe's seconds and the power of an energy pass go on without a message."""
         if self.conductor.run is not self.desk.run:
             self.change(run=self.conductor.run)
-        if self.probe.seconds != self.desk.probing_s:
-            self.change(probing_s=self.probe.seconds)
+        if self.probe.words != self.desk.probing:
+            self.change(probing=self.probe.words)
         if self.desk.running and self.conductor.meter is not None:
             self._paint_power()
 
@@ -77,7 +77,7 @@ class MainScreen(FivePanes):
         if self.desk.running:
             self.refuse("a run is going: s stops it")
             return
-        if self.probe.seconds is not None:
+        if self.probe.words:
             self.refuse("the memory bandwidth is being probed: s stops it")
             return
         self.graph_look.give_up()
@@ -223,7 +223,7 @@ class MainScreen(FivePanes):
 
     @on(messages.Probed)
     def _probed(self, event: messages.Probed) -> None:
-        self.change(probing_s=None)
+        self.change(probing="")
         if event.problem is not None:
             self.refuse(f"{event.problem.message} {event.problem.hint}")
         elif event.figure is not None and not self.desk.locked:
@@ -240,7 +240,8 @@ class MainScreen(FivePanes):
         if self.conductor.found is not None:
             choice = used(self.conductor.found, self.desk.energy)
             self.conductor.use_power(choice)
-            self.query_one(PowerPane).show(choice)
+            self.query_one(PowerPane).use(choice)
+            self._paint_power()
 
     def wish_energy(self, answer: tuple[EnergyWish | None] | None) -> None:
         """The answer of the energy dialogue: a wish, none, or nothing said."""
@@ -331,7 +332,7 @@ class MainScreen(FivePanes):
         desk = self.desk
         if desk.running:
             self.run_worker(self.conductor.stop(), group="stop", exclusive=True, exit_on_error=False)
-        elif desk.probing_s is not None:
+        elif desk.probing:
             await self.probe.stop()
         elif desk.looking and desk.count is not None and desk.path is not None:
             await self.graph_look.stop()
