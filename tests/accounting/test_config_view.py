@@ -20,6 +20,7 @@ from workbench.checkpoint.model_config import Quantization, view, view_gguf
         ({"num_experts": [16, 16], "moe_topk": [1, 1]}, 16, 1),
         ({"n_routed_experts": 512, "moe_topk": 12}, 512, 12),
         ({"num_local_experts": 32, "experts_per_token": 4}, 32, 4),
+        ({"moe_num_primary_experts": 32, "moe_num_active_primary_experts": 4}, 32, 4),
         ({"ffn_config": {"moe_num_experts": 16, "moe_top_k": 4}}, 16, 4),
         ({"moe": {"num_experts": 8, "num_experts_per_tok": 2}}, 8, 2),
         ({"text_config": {"hidden_size": 1, "num_experts": 4, "num_experts_per_tok": 2}}, 4, 2),
@@ -69,6 +70,20 @@ def test_a_nested_configuration_overlays_the_outer_one():
     )
     assert (found.model_type, found.architecture) == ("outer", "OuterForConditionalGeneration")
     assert (found.hidden, found.vocab, found.layers, found.modalities) == (64, 9, 3, True)
+
+
+@pytest.mark.parametrize(
+    ("config", "several"),
+    [
+        ({"hidden_size": 64}, False),
+        ({"hidden_size": 64, "rope_scaling": {}, "quantization": {}}, False),
+        ({"hidden_size": 64, "vision_config": {}}, True),
+        ({"hidden_size": 64, "audio_encoder_config": {}}, True),
+        ({"text_config": {"hidden_size": 64}, "encoder_config": {}}, True),
+    ],
+)
+def test_whether_the_language_model_is_one_part_of_several(config, several):
+    assert view(config).modalities is several
 
 
 @pytest.mark.parametrize(
