@@ -120,7 +120,7 @@ def _line(ratio: float, cells: int) -> list[Piece]:
         return []
     truth, at = cells // 2, _position(ratio, cells)
     guess = "◆" if at == truth else "◀" if at == 0 else "▶" if at == cells - 1 else "●"
-    signs = {truth: ("┃", "truth"), at: (guess, "first" if at == truth else "")}
+    signs = {truth: ("┃", "truth"), at: (guess, "truth" if at == truth else "")}
     pieces: list[Piece] = []
     start = 0
     for x in sorted(signs):

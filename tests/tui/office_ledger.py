@@ -44,7 +44,8 @@ def fill(path, *, damaged=True):
     """Six runs, run 1 of the mixture with every byte counted, its correction, a cancelled run."""
     for number, model in enumerate(BYTES, 1):
         append(path, office(number, model))
-    append(path, office(9, MIXTURE, 88.99, rule="all-bytes", predictions=[], predicted_tps_human=None))
+    nobody = {"predictions": [], "predicted_tps_human": None, "predicted_by": None, "predicted_at": None}
+    append(path, office(9, MIXTURE, 88.99, rule="all-bytes", **nobody))
     if damaged:
         with path.open("ab") as stream:
             stream.write(b'{"record_id": "torn", "sta\n')

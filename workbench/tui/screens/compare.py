@@ -63,7 +63,7 @@ class CompareScreen(Screen[None]):
             yield LedgerTable(COLUMNS, id="compare-lines")
             with Horizontal(id="compare-numbers"):
                 for side in ("left", "right"):
-                    hint = f"your number for the {side} one; enter keeps it"
+                    hint = f"your number, {side}: enter keeps it"
                     yield PredictionInput(
                         check_number, placeholder="e.g. 143", hint=hint, id=f"{side}-number"
                     )

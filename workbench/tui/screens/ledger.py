@@ -21,7 +21,7 @@ from widgets.line_list import LineList
 from widgets.visible import visible
 from workbench.errors import WorkbenchError
 from workbench.ledger.discard import discard
-from workbench.ledger.query import KEYS, parse_query, select
+from workbench.ledger.query import KEYS, NOT_SHOWN, parse_query, select
 from workbench.ledger.record import Record
 from workbench.ledger.row import Row
 from workbench.ledger.table import Table, load, record_of
@@ -76,6 +76,7 @@ class LedgerScreen(Screen[None]):
         self._marked: list[str] = []
         self._wanted: str | None = None
         self._looking = False
+        self._kept = 0
 
     def compose(self) -> ComposeResult:
         """Filter, table, a line about the file, hints."""
@@ -114,6 +115,7 @@ class LedgerScreen(Screen[None]):
     @on(Read)
     def _was_read(self, event: Read) -> None:
         self._table, self._problem = event.table, event.problem
+        self._kept = sum(row.status != NOT_SHOWN for row in event.table.rows)
         self._look_for()
 
     def _look_for(self) -> None:
@@ -147,9 +149,9 @@ class LedgerScreen(Screen[None]):
             else "no records yet: esc, choose a checkpoint, predict, run"
         )
         self.table.show(event.rows, self._cells, cursor=cursor)
-        count, kept = len(event.rows), len(self._table.rows)
-        of = f"{count:,} of {kept:,}" if filtered else f"{count:,}"
-        self.query_one("#ledger", Vertical).border_subtitle = f"{of} record{'' if count == 1 else 's'}"
+        of = f"{len(event.rows):,} of " if filtered else ""
+        records = f"{self._kept:,} record{'' if self._kept == 1 else 's'}"
+        self.query_one("#ledger", Vertical).border_subtitle = of + records
         self._say_note(event.problem)
 
     def _say_note(self, problem: str) -> None:
