@@ -5,32 +5,36 @@ import pty
 import sys
 import threading
 
+import pytest
+
 SCRIPT = """
-import os, threading
-from workbench.tui import app
+import os, signal, threading
+signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the worst case: nobody hears it
+from workbench.tui import app, lost_terminal
 from workbench.tui.options import Options
+
+lost_terminal.LOOK_S = lost_terminal.GRACE_S = 0.05
 
 def run(self, mouse):
     os.write(1, b"ready")
-    while os.isatty(0):
-        os.sched_yield()
-    threading.Thread(target=threading.Event().wait).start()  # as Textual's input thread does
+    {stuck}
 
 app.WorkbenchApp.run = run
 app.run(Options())
 """
+STUCK = {
+    "in the event loop, as behind a dead writer": "threading.Event().wait()",
+    "in a thread, as in Textual's reader": "threading.Thread(target=threading.Event().wait).start()",
+}
 
 
-def test_a_thread_that_waits_for_a_lost_terminal_does_not_keep_the_process(tmp_path):
+@pytest.mark.parametrize("stuck", STUCK.values(), ids=STUCK)
+def test_nothing_that_waits_for_a_lost_terminal_keeps_the_process(stuck, tmp_path):
     pid, terminal = pty.fork()
     if pid == 0:
         environment = os.environ | {"WORKBENCH_HOME": str(tmp_path)}
-        os.execve(
-            sys.executable,
-            [sys.executable, "-c", "import signal; signal.signal(1, 1)\n" + SCRIPT],
-            environment,
-        )
-    watchdog = threading.Timer(20, os.kill, (pid, 9))
+        os.execve(sys.executable, [sys.executable, "-c", SCRIPT.format(stuck=stuck)], environment)
+    watchdog = threading.Timer(30, os.kill, (pid, 9))
     watchdog.start()
     assert os.read(terminal, 5) == b"ready"
     os.close(terminal)

@@ -1,7 +1,6 @@
 """The app around the screens: themes, signals, notifications, the way out. The screens do the rest."""
 
 import asyncio
-import os
 import signal
 import time
 from collections.abc import Iterable
@@ -17,7 +16,7 @@ from textual.screen import Screen
 
 from widgets.visible import visible
 from workbench.settings import load_settings
-from workbench.tui import messages, threads
+from workbench.tui import lost_terminal, messages, threads
 from workbench.tui.actions import ACTIONS
 from workbench.tui.bindings import bindings
 from workbench.tui.conductor import Make, protocol_measurement
@@ -198,10 +197,9 @@ class WorkbenchApp(App[None]):
 def run(options: Options) -> int:
     """Run the screens; returns the exit code, 128 + n after a signal."""
     app = WorkbenchApp(replace(options, settings=load_settings()))
+    lost_terminal.watch()
     try:
         app.run(mouse=options.mouse)
     finally:
-        if not os.isatty(0):
-            # The terminal is gone. Textual's input thread would read its end for ever, and keep the process.
-            os._exit(app.return_code or 128 + signal.SIGHUP)
+        lost_terminal.leave_if_gone(app.return_code)
     return app.return_code or 0
