@@ -6,6 +6,7 @@ of a lock whose process is gone is `recover`'s business.
 
 import fcntl
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -84,15 +85,17 @@ class PredictionLock:
 def claim(path: Path) -> int | None:
     """A descriptor that holds the lock file of a process that is gone; None while its process lives.
 
-    None too when another process has claimed and removed it meanwhile. The caller closes the descriptor.
+    None too for what is no file, and when another process has claimed and removed it meanwhile. The caller
+    closes the descriptor.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        ours = os.path.samestat(os.fstat(descriptor), path.stat())
+        status = os.fstat(descriptor)
+        ours = stat.S_ISREG(status.st_mode) and os.path.samestat(status, path.stat())
     except OSError:  # held; or removed between open and stat
         ours = False
     if not ours:
