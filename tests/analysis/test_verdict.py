@@ -140,9 +140,32 @@ def test_a_tied_table_may_have_been_taken_wrongly():
     roles = {Role.MLP: RoleTotals(1000, 1000, 1000), Role.EMBEDDING: RoleTotals(400, 400, 400)}
     count = replace_count(weight_bytes=1400, by_role=roles, tied=True)
     [flipped] = alternatives(count)
-    assert (flipped.name, flipped.excess_bytes) == ("tied embedding taken for untied", -400)
+    assert (flipped.name, flipped.excess_bytes) == (
+        "the tie of embedding and head taken the wrong way round",
+        -400,
+    )
     assert explanations(1400, 1.3, [flipped]) == [(flipped,)]
     assert explanations(1400, 1.5, [flipped]) == []
+    record = office_record("Qwen3.5-0.8B-4bit", 2100.0)  # 108.7 %; without the tied table 72.0 %
+    verdict = judge(record)
+    assert verdict.excess_explained_by == ("the tie of embedding and head taken the wrong way round",)
+    assert "Put right, a token reads 0.281 GB and the fraction is 72.0 %." in " ".join(verdict.reasons)
+
+
+def test_overrides_that_hide_an_excess_are_named():
+    overridden = replace(
+        office_record("Qwen3.5-9B-4bit", 95.1),
+        in_force="override",
+        ceilings=[
+            NamedCeiling("spec 819 GB/s, count", 819, 183.4),
+            NamedCeiling("spec 819 GB/s, count without overrides", 819, 90.0),
+        ],
+    )
+    verdict = judge(overridden)
+    assert verdict.word == "ok"
+    assert verdict.reasons[1] == (
+        "Without the overrides it would be 105.7 % of the ceiling at spec 819 GB/s, count without overrides."
+    )
 
 
 def replace_count(**fields) -> Count:

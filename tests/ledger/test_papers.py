@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import pytest
 from msgspec.structs import replace
 
 from tests.analysis.office import office_record
@@ -12,7 +13,14 @@ from workbench.analysis.verdict import judged
 from workbench.ledger.card import card
 from workbench.ledger.difference import compare, shown
 from workbench.ledger.export import as_csv, as_json, as_markdown, markdown_table
-from workbench.ledger.record import FileEntry, NamedPrediction, PowerReading
+from workbench.ledger.record import (
+    FileEntry,
+    FitEstimate,
+    LockedPrediction,
+    NamedPrediction,
+    PowerReading,
+    Quantization,
+)
 from workbench.ledger.report import as_markdown as report_markdown
 from workbench.ledger.report import report, row
 from workbench.ledger.table import row_of
@@ -48,6 +56,37 @@ def test_the_card_has_the_source_documents_ten_lines():
     assert "221.6 % of spec 819 GB/s, all-bytes" in lines["gap"]
     assert "+48.3 % against the prediction" in lines["gap"]
     assert lines["verdict"] == "counting error"
+
+
+def test_the_card_says_what_came_first_and_what_the_fit_expected():
+    record = replace(
+        RUN_1,
+        predicted_at="2026-09-15T11:59:58+00:00",
+        locks=[LockedPrediction("2026-09-15T11:59:50+00:00", 80.0), LockedPrediction("x", 60.0)],
+        fit_estimate=FitEstimate(91.0, 80.0, None, "abc"),
+        synthetic_weights=True,
+    )
+    lines = dict(card(record))
+    before = "predicted at 2026-09-15T11:59:58+00:00, corrected 1x"
+    assert lines["order"] == f"{before}; the model was never loaded"
+    loaded = dict(card(replace(record, loaded_at="2026-09-15T12:00:00+00:00")))
+    assert loaded["order"] == f"{before}; load began 2026-09-15T12:00:00+00:00"
+    assert lines["the fit expected"] == "91.0 tok/s (95 %: 80.0 or more)"
+    assert lines["weights"] == "synthetic"
+
+
+@pytest.mark.parametrize(
+    ("fields", "bits"),
+    [
+        ({"format": "safetensors", "dtype": "BF16"}, "not quantized, bf16"),
+        ({"format": "safetensors"}, "not quantized"),
+        ({"format": "gguf", "dtype": "Q4_K"}, "q4_k"),
+        ({"format": "gguf"}, "as the GGUF file says"),
+        ({"quantization": Quantization(mode="fp8"), "dtype": "F8_E4M3"}, "fp8"),
+    ],
+)
+def test_the_card_says_how_weights_without_bits_are_stored(fields, bits):
+    assert dict(card(a_record(**fields)))["bits"] == bits
 
 
 def test_the_card_says_that_it_was_discarded_and_why():

@@ -150,6 +150,49 @@ def test_a_ledger_that_takes_nothing_leaves_the_lock_for_the_next_start(places):
     assert len(recover(ledger, locks).records) == 1
 
 
+def test_a_full_disk_leaves_the_lock_and_no_second_copy(places, monkeypatch):
+    ledger, locks = places
+    orphan(locks, drafted())
+    real = os.write
+
+    def full(descriptor, data):
+        if os.path.samestat(os.fstat(descriptor), ledger.stat()):
+            raise OSError(28, "No space left on device")
+        return real(descriptor, data)
+
+    monkeypatch.setattr(os, "write", full)
+    (problem,) = recover(ledger, locks).problems
+    assert "the disk is full. An interrupted run is still to be recorded" in problem
+    assert list(ledger.parent.glob("rescued*")) == []
+    monkeypatch.undo()
+    assert len(recover(ledger, locks).records) == 1
+
+
+def test_a_lock_that_cannot_be_removed_is_said_and_not_recorded_twice(places, monkeypatch):
+    ledger, locks = places
+    orphan(locks, drafted())
+
+    def refused(self, missing_ok=False):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.unlink", refused)
+    (problem,) = recover(ledger, locks).problems
+    assert problem.endswith("could not be closed: Permission denied.")
+    monkeypatch.undo()
+    assert recover(ledger, locks).records == ()
+    assert len(store.read(ledger).records) == 1
+
+
+def test_a_lock_of_a_newer_program_is_recorded_as_far_as_it_is_known(places):
+    ledger, locks = places
+    orphan(locks, drafted())
+    (path,) = locks.iterdir()
+    newer = {**json.loads(path.read_text()), "schema_version": 9, "gpu_cores": "sixty", "moon": "full"}
+    path.write_text(json.dumps(newer))
+    (record,) = recover(ledger, locks).records
+    assert (record.record_id, record.predicted_tps_human, record.gpu_cores) == ("r-1", 120.0, None)
+
+
 def test_without_any_lock_nothing_is_written(places):
     ledger, locks = places
     assert recover(ledger, locks).records == ()

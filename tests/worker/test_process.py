@@ -186,6 +186,32 @@ async def test_nonsense_from_the_worker_is_an_error_and_ends_it(monkeypatch, tmp
     assert not psutil.pid_exists(worker.pid)
 
 
+async def test_a_line_without_an_end_is_nonsense_and_not_held(monkeypatch, tmp_path):
+    monkeypatch.setattr("workbench.worker.client._MAX_LINE_BYTES", 4096)
+    monkeypatch.setattr(sys, "executable", stand_in(tmp_path, "print('x' * 100_000, flush=True)"))
+    worker = await Worker.start("stamp")
+    with pytest.raises(WorkerError, match="a line without an end"):
+        await until(worker, Ready)
+    assert not psutil.pid_exists(worker.pid)
+
+
+async def test_a_worker_that_ignores_every_plea_is_killed_within_a_second(monkeypatch, tmp_path):
+    code = (
+        "import signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        'print(\'{"type":"Finished"}\', flush=True)\n'
+        "time.sleep(60)"
+    )
+    monkeypatch.setattr(sys, "executable", stand_in(tmp_path, code))
+    worker = await Worker.start("stamp")
+    assert isinstance(await worker.report(), Finished)
+    began = time.monotonic()
+    await asyncio.gather(worker.stop(), worker.stop())
+    assert time.monotonic() - began < 1.5
+    assert not psutil.pid_exists(worker.pid)
+    assert await worker.report() is None
+
+
 async def test_a_repeat_of_a_hundred_thousand_tokens_passes_on_one_line(monkeypatch, tmp_path):
     code = (
         "import json\n"

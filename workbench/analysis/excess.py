@@ -21,7 +21,7 @@ _ERRORS = (
     ("draft layers counted", ("draft",)),
     ("audio tower counted", ("audio",)),
 )
-_TIE_FLIPPED = "tied embedding taken for untied"
+_TIE_FLIPPED = "the tie of embedding and head taken the wrong way round"
 _OTHERS = "other tensors counted that no token reads"
 
 

@@ -142,6 +142,8 @@ class Worker:
 
     async def _nonsense(self, said: str) -> WorkerError:
         await self.stop()
+        assert self._process.stdout is not None
+        await self._process.stdout.read()  # what is left in the pipe would keep it open
         return WorkerError(
             f"The {self._job} worker said something that is no report: {said}",
             "The installation is mixed up: install decode-workbench again.",
