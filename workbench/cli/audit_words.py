@@ -96,8 +96,6 @@ def context(count: Count, figure: "BandwidthFigure | None") -> Iterator[str]:
     yield "\nwith a context (batch 1, 16-bit cache)"
     last = f"tok/s at {figure.name}" if figure else ""
     yield console.table(("tokens", "read", "written", "with weights", last), rows, right=">>>>>")
-    for note in count.context.notes:
-        yield from console.wrapped(note, "  ")
     yield "\nwhat if (weight bytes only; experts chosen at random)"
     cells = [(one.name, gb(one.step_bytes), gb(one.bytes_per_token)) for one in what_ifs(count)]
     yield console.table(("", "a step reads", "a token costs"), cells, right="<>>")

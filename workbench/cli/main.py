@@ -4,6 +4,7 @@
 """
 
 import argparse
+import gc
 import importlib
 import os
 import sys
@@ -15,6 +16,10 @@ from workbench.cli import console
 from workbench.errors import UsageError, WorkbenchError
 from workbench.escape import visible
 from workbench.exits import ExitCode
+
+_GARBAGE_AFTER = 50_000
+"""Objects between two looks for garbage: headers of a hundred thousand tensors make none, and a tenth of the
+time went into looking."""
 
 COMMANDS: dict[str, str] = {
     "demo": "the whole protocol on a synthetic checkpoint",
@@ -65,6 +70,7 @@ def _run(words: list[str]) -> int:
     name, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("screens", words)
     if name not in COMMANDS and name != "screens":
         raise UsageError(f"'{visible(name, 60)}' is no command of workbench.", _did_you_mean(name))
+    gc.set_threshold(_GARBAGE_AFTER)
     module = importlib.import_module(f"workbench.cli.{name}")
     parser = _Parser(
         prog="workbench" if name == "screens" else f"workbench {name}",

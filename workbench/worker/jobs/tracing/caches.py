@@ -81,6 +81,13 @@ def _exactly(cache: Any, tokens: int) -> None:
     cache.offset = tokens
 
 
+def _chunked(cache: Any, tokens: int) -> None:
+    kept = min(tokens, cache.chunk_size)
+    _lengthen(cache, _with_room(cache, kept))
+    cache.offset = tokens
+    cache.start_position = tokens - kept
+
+
 def _rotating(cache: Any, tokens: int) -> None:
     _lengthen(cache, min(_with_room(cache, tokens), cache.max_size))
     cache.offset = tokens
@@ -106,7 +113,7 @@ def _lengthen(cache: Any, length: int) -> None:
 
 _GROWN: dict[str, Callable[[Any, int], None]] = {
     "KVCache": _by_steps,
-    "ChunkedKVCache": _by_steps,
+    "ChunkedKVCache": _chunked,
     "ConcatenateKVCache": _exactly,
     "RotatingKVCache": _rotating,
     "ArraysCache": _constant,
