@@ -19,7 +19,7 @@ AT_MOST = {"olmo3", "cohere2", "gemma3_text", "gpt_oss", "deepseek_v32", "plamo2
 NOT_COUNTED = {"deepseek_v41"}
 """Its compressed caches have no formula here; a note says that they are not counted."""
 UNLIKE = {
-    "llama4": "mlx-lm trims a chunk before a step, so that the step itself reads one token more than the chunk",
+    "llama4": "mlx-lm trims a chunk before a step: the step reads one token more than the chunk",
     "longcat_flash_ngram": "the graph has the last token's number besides, 8 bytes",
 }
 
