@@ -77,6 +77,10 @@ def test_the_last_level_cache_is_believed_on_bare_metal_only(tmp_path):
     guest = caches | {"proc/cpuinfo": CPUINFO.replace("sse4_2", "sse4_2 hypervisor")}
     assert linux.last_level_cache_bytes(write(tmp_path / "guest", guest)) is None
     assert linux.last_level_cache_bytes(tmp_path / "nothing") is None
+    arm = caches | {"proc/cpuinfo": "processor : 0\nFeatures : fp asimd\n"}
+    named = arm | {"sys/class/dmi/id/product_name": "Apple Virtualization Generic Platform"}
+    assert linux.last_level_cache_bytes(write(tmp_path / "arm", arm)) == 32 * 2**20
+    assert linux.last_level_cache_bytes(write(tmp_path / "arm guest", named)) is None
 
 
 def test_chip_and_product_are_named(tmp_path):

@@ -82,7 +82,7 @@ def cpu_throttles(root: Path) -> int | None:
 
 def last_level_cache_bytes(root: Path = Path("/")) -> int | None:
     """Size of the processor's largest cache level in bytes; None under a hypervisor, which makes it up."""
-    if re.search(r"^flags\s*:.*\bhypervisor\b", _text(root / "proc/cpuinfo") or "", re.MULTILINE):
+    if is_guest(root):
         return None
     sizes: dict[str, int] = {}
     for cache in (root / _CPU / "cpu0/cache").glob("index*"):
@@ -90,6 +90,14 @@ def last_level_cache_bytes(root: Path = Path("/")) -> int | None:
         if level and size and (found := re.fullmatch(r"(\d+)([KM])", size)):
             sizes[level] = max(sizes.get(level, 0), int(found[1]) * _UNITS[found[2]])
     return sizes[max(sizes)] if sizes else None
+
+
+def is_guest(root: Path = Path("/")) -> bool:
+    """Whether a hypervisor runs this system: an x86 processor says so, elsewhere the firmware's names do."""
+    if re.search(r"^flags\s*:.*\bhypervisor\b", _text(root / "proc/cpuinfo") or "", re.MULTILINE):
+        return True
+    names = " ".join(_text(root / "sys/class/dmi/id" / name) or "" for name in ("sys_vendor", "product_name"))
+    return re.search(r"QEMU|KVM|Xen|VMware|Virtual|Parallels|Amazon EC2|Google", names) is not None
 
 
 def chip(cpuinfo: str) -> str | None:

@@ -143,7 +143,8 @@ class Worker:
     async def _nonsense(self, said: str) -> WorkerError:
         await self.stop()
         assert self._process.stdout is not None
-        await self._process.stdout.read()  # what is left in the pipe would keep it open
+        with suppress(TimeoutError):  # what is left in the pipe would keep it open
+            await asyncio.wait_for(self._process.stdout.read(), GRACE_S)
         return WorkerError(
             f"The {self._job} worker said something that is no report: {said}",
             "The installation is mixed up: install decode-workbench again.",
