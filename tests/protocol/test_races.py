@@ -229,13 +229,13 @@ async def test_a_file_system_that_cannot_sync_folders_can_hold_a_lock(stage, mon
 
 async def test_the_ledger_is_not_read_in_the_thread_that_paints(stage, monkeypatch):
     readers = []
-    real = store.read
+    real = store.records
 
-    def read(*arguments, **named):
+    def records(*arguments, **named):
         readers.append(threading.current_thread())
         return real(*arguments, **named)
 
-    monkeypatch.setattr("workbench.protocol.dossier.store.read", read)
+    monkeypatch.setattr("workbench.protocol.dossier.store.records", records)
     async with stage.make() as measurement:
         await measurement.prepare()
         measurement.lock([("", 120.0)])

@@ -118,11 +118,11 @@ def estimate_for(
     if not drafted.weight_bytes_per_token:
         return None
     group = group_of(drafted)
-    mine = [
+    mine = (
         record
         for record in records
-        if group_of(record) == group and not why_left_out(record, discarded) and record.experiment in RUNS
-    ]
+        if record.experiment in RUNS and not why_left_out(record, discarded) and group_of(record) == group
+    )
     try:
         return estimate(fit(points_of(mine)), drafted.weight_bytes_per_token)
     except FitRefusedError:
@@ -130,20 +130,22 @@ def estimate_for(
 
 
 def points_of(records: Iterable[Record]) -> tuple[Point, ...]:
-    """One point for each checkpoint: the median rate of its runs, and the larger of their spreads."""
-    by_checkpoint: dict[tuple[str, int], list[Record]] = {}
+    """One point for each checkpoint: the median rate of its runs, and the larger of their spreads.
+
+    No record is held: there may be a hundred thousand.
+    """
+    by_checkpoint: dict[tuple[str, int], tuple[str, list[float], list[float]]] = {}
     for record in records:
         key = (record.model or "unnamed", record.weight_bytes_per_token or 0)
-        by_checkpoint.setdefault(key, []).append(record)
+        if key not in by_checkpoint:
+            by_checkpoint[key] = (group_of(record).words, [], [])
+        _, rates_tps, spreads = by_checkpoint[key]
+        rates_tps.append(record.generation_tps or 0.0)
+        if record.tps_cv is not None:
+            spreads.append(record.tps_cv)
     return tuple(
-        Point(
-            name=model,
-            weight_bytes=weight_bytes,
-            tps=statistics.median(run.generation_tps or 0.0 for run in runs),
-            cv=max((run.tps_cv for run in runs if run.tps_cv is not None), default=None),
-            group=group_of(runs[0]).words,
-        )
-        for (model, weight_bytes), runs in by_checkpoint.items()
+        Point(model, weight_bytes, statistics.median(rates_tps), max(spreads, default=None), group)
+        for (model, weight_bytes), (group, rates_tps, spreads) in by_checkpoint.items()
     )
 
 

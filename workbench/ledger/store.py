@@ -10,7 +10,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,18 +88,26 @@ def read(path: Path, *, token_times: bool = True) -> Reading:
     """
     reading = Reading()
     with no_collector():
-        for line in lines_of(path):
-            if line.raw is not None and not line.raw.strip():
-                continue
-            try:
-                record = decode(line)
-            except LedgerError as error:
-                reading.damaged.append((line.number, error.message))
-                continue
-            if not token_times:
-                msgspec.structs.force_setattr(record, "token_times_ns", None)
-            reading.records.append(record)
+        reading.records.extend(records(path, reading.damaged, token_times=token_times))
     return reading
+
+
+def records(
+    path: Path, damaged: list[tuple[int, str]] | None = None, *, token_times: bool = True
+) -> Iterator[Record]:
+    """The same one after the other: a long ledger need not be in memory. `damaged` gets the other lines."""
+    for line in lines_of(path):
+        if line.raw is not None and not line.raw.strip():
+            continue
+        try:
+            record = decode(line)
+        except LedgerError as error:
+            if damaged is not None:
+                damaged.append((line.number, error.message))
+            continue
+        if not token_times:
+            msgspec.structs.force_setattr(record, "token_times_ns", None)
+        yield record
 
 
 def read_at(path: Path, offset: int) -> Record:

@@ -18,6 +18,7 @@ from workbench.errors import LedgerError, PredictionMissingError, UsageError
 from workbench.ledger import store
 from workbench.ledger.record import LockedPrediction, NamedPrediction, Record
 from workbench.ledger.store import UnwrittenRecordError
+from workbench.ledger.table import load
 from workbench.machine.stamp import Facts, MachineStamp, compose
 from workbench.protocol.drafting import Locked, draft
 from workbench.protocol.lock import PredictionLock
@@ -45,8 +46,8 @@ class Dossier:
         It may run in a thread: reading a long ledger takes seconds.
         """
         self._facts = facts
-        records = store.read(self._ledger, token_times=False).records
-        self.past = past_of(records, run.plan, self._stamp(run))
+        records = store.records(self._ledger, token_times=False)
+        self.past = past_of(records, run.plan, self._stamp(run), load(self._ledger).discarded)
         self._learned_for = _subject(run)
 
     def predict(

@@ -3,21 +3,23 @@
 Whoever shows it asks a locked run (`Run.plan.fit_estimate`), which has none before; the record keeps it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from workbench.analysis.fit_groups import estimate_for
-from workbench.ledger.corrections import discarded
 from workbench.ledger.record import FitEstimate, Record
 from workbench.machine.stamp import MachineStamp
 from workbench.protocol.accounts import bytes_fields, model_fields, settings_fields
 from workbench.protocol.plan import Plan
 
 
-def estimate_of(plan: Plan, stamp: MachineStamp, records: Sequence[Record]) -> FitEstimate | None:
+def estimate_of(
+    plan: Plan, stamp: MachineStamp, records: Iterable[Record], discarded: Mapping[str, str]
+) -> FitEstimate | None:
     """The estimate in tok/s, with a range where the group's fit has intervals; None where it has no fit.
 
-    The group is that of the plan's own machine, runtime, model family and weight format.
+    The group is that of the plan's own machine, runtime, model family and weight format. `discarded` records
+    are not fitted.
     """
     drafted = Record(
         record_id="",
@@ -30,4 +32,4 @@ def estimate_of(plan: Plan, stamp: MachineStamp, records: Sequence[Record]) -> F
         **settings_fields(plan),
         prompt_tokens=plan.settings.prompt_tokens,
     )
-    return estimate_for(drafted, records, discarded(records))
+    return estimate_for(drafted, records, discarded)

@@ -3,13 +3,12 @@
 Pure, over records that somebody has read.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from workbench.analysis.fit_groups import RUNS
-from workbench.ledger.corrections import discarded
 from workbench.ledger.moments import moment_of
 from workbench.ledger.record import FitEstimate, Record
 from workbench.machine.stamp import MachineStamp
@@ -33,31 +32,69 @@ class Past:
     estimate: FitEstimate | None = None
 
 
-def past_of(records: Sequence[Record], plan: Plan, stamp: MachineStamp, now: datetime | None = None) -> Past:
-    """What `records` say of this checkpoint's and this machine's past; their token times are not needed."""
-    model = model_fields(plan.checkpoint)
-    runs = [record for record in records if record.experiment in RUNS and record.status != "discarding"]
-    mine = [record for record in runs if _same_machine(record, stamp)]
+def past_of(
+    records: Iterable[Record],
+    plan: Plan,
+    stamp: MachineStamp,
+    discarded: Mapping[str, str],
+    now: datetime | None = None,
+) -> Past:
+    """What `records` say of this checkpoint's and this machine's past, in one pass that holds none of them.
+
+    Their token times are not needed; `discarded` is what later records take back.
+    """
+    tally = _Tally(model_fields(plan.checkpoint), stamp)
+    passing = tally.over(records)
+    estimate = estimate_of(plan, stamp, passing, discarded)
+    for _ in passing:  # whatever the fit did not look at
+        pass
+    since_s = None if tally.last_end_s is None else (now or datetime.now(UTC)).timestamp() - tally.last_end_s
     return Past(
-        earlier_runs=sum(_same_checkpoint(record, model) for record in runs),
-        seconds_since_last_run=_seconds_since(mine, now or datetime.now(UTC)),
-        probe=next(iter(probes_of(records, stamp, discarded(records))), None),
-        estimate=estimate_of(plan, stamp, records),
+        earlier_runs=tally.earlier_runs,
+        seconds_since_last_run=None if since_s is None else round(max(0.0, since_s), 1),
+        probe=next(iter(probes_of(tally.probes, stamp, discarded)), None),
+        estimate=estimate,
     )
 
 
-def probes_of(records: Iterable[Record], stamp: MachineStamp, taken_back: Mapping[str, str]) -> list[Record]:
-    """Bandwidth records of this machine that are not among `taken_back`, the newest first."""
+def probes_of(records: Iterable[Record], stamp: MachineStamp, discarded: Mapping[str, str]) -> list[Record]:
+    """Bandwidth records of this machine that nobody has taken back, the newest first."""
     probes = [
         record
         for record in records
         if record.experiment == "bandwidth"
         and record.status == "measured"
         and record.achieved_gbps
-        and record.record_id not in taken_back
+        and record.record_id not in discarded
         and _same_machine(record, stamp)
     ]
     return sorted(probes, key=lambda record: record.date or "", reverse=True)
+
+
+class _Tally:
+    """Counts records as they pass: runs of one checkpoint, the end of a machine's last run, its probes."""
+
+    def __init__(self, model: dict[str, Any], stamp: MachineStamp) -> None:
+        self.earlier_runs = 0
+        self.last_end_s: float | None = None
+        self.probes: list[Record] = []
+        self._model = model
+        self._stamp = stamp
+
+    def over(self, records: Iterable[Record]) -> Iterator[Record]:
+        for record in records:
+            if record.experiment == "bandwidth":
+                self.probes.append(record)
+            elif record.experiment in RUNS and record.status != "discarding":
+                self.earlier_runs += _same_checkpoint(record, self._model)
+                self._note_end(record)
+            yield record
+
+    def _note_end(self, run: Record) -> None:
+        """As far as its record tells how long it took."""
+        began = moment_of(run.date) if _same_machine(run, self._stamp) else None
+        if began is not None:
+            self.last_end_s = max(self.last_end_s or 0.0, began.timestamp() + _took_s(run))
 
 
 def _same_machine(record: Record, stamp: MachineStamp) -> bool:
@@ -73,12 +110,6 @@ def _same_checkpoint(record: Record, model: dict[str, Any]) -> bool:
     if record.config_sha256 and record.files and model["config_sha256"]:
         return (record.config_sha256, record.files) == (model["config_sha256"], model["files"])
     return bool(record.model == model["model"])
-
-
-def _seconds_since(runs: Sequence[Record], now: datetime) -> float | None:
-    """Since the end of the last run, as far as its record tells how long it took."""
-    ends = [start.timestamp() + _took_s(run) for run in runs if (start := moment_of(run.date)) is not None]
-    return round(max(0.0, now.timestamp() - max(ends)), 1) if ends else None
 
 
 def _took_s(run: Record) -> float:
