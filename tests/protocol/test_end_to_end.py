@@ -16,6 +16,7 @@ import pytest
 from msgspec.structs import replace as changed
 
 from tests.protocol.stage import NO_POWER
+from tests.worker.conversation import gone_within, is_running
 from workbench.accounting.engine import count
 from workbench.analysis.verdict import judged
 from workbench.checkpoint.checkpoint import State
@@ -45,23 +46,6 @@ def plan_of(path, **changes):
 
 def make(plan, **given):
     return Measurement(plan, power=NO_POWER, **given)
-
-
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-
-
-def gone_within(pid, seconds):
-    deadline = time.monotonic() + seconds
-    while alive(pid):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 async def started(measurement, phase=Phase.DECODING):
@@ -125,7 +109,7 @@ async def test_the_stop_key_ends_a_real_worker_within_a_second(tiny):
     assert took < 1.0
     assert record.status == "cancelled"
     assert "Repeat 1 of 1 had reached" in record.reason
-    assert not alive(measurement.run.worker_pid)
+    assert not is_running(measurement.run.worker_pid)
 
 
 async def test_a_checkpoint_that_does_not_load_is_a_failed_record_in_words(tiny, tmp_path):
