@@ -60,6 +60,23 @@ def test_a_fifo_beside_good_shards_would_hang_mlx_lm_and_is_told(tmp_path):
     assert "model-extra.safetensors is a FIFO" in found.reason
 
 
+@pytest.mark.parametrize("name", ["tokenizer.json", "generation_config.json", "chat_template.jinja"])
+def test_a_fifo_that_bears_the_name_of_a_small_file_is_told_as_well(tmp_path, name):
+    whole(tmp_path)
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    checkpoint = open_checkpoint(tmp_path)
+    assert checkpoint.state is State.NOT_LOADABLE
+    assert checkpoint.reason.startswith(f"{name} is a FIFO")
+    assert checkpoint.tensors
+
+
+def test_folders_with_such_names_are_nobodys_business(tmp_path):
+    whole(tmp_path)
+    (tmp_path / "notes.txt").mkdir()
+    assert open_checkpoint(tmp_path).state is State.COMPLETE
+
+
 def test_a_path_that_glob_takes_for_a_pattern_is_told(tmp_path):
     root = tmp_path / "model[1]"
     root.mkdir()

@@ -5,11 +5,13 @@ installed mlx-lm knows is not asked here.
 """
 
 import glob
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from workbench.checkpoint.checkpoint import Finding, Tensor
+from workbench.checkpoint.files import kind_of
 from workbench.checkpoint.listing import Listing
 from workbench.checkpoint.shards import LOADED, is_loaded
 from workbench.escape import visible
@@ -24,6 +26,8 @@ _TOKENIZERS = {
     "tekken.json", "tiktoken.model",
 }  # fmt: skip
 
+_READ_WHOLE = (".json", ".jinja", ".model", ".txt")
+"""Endings of the files that mlx-lm and transformers open beside the weights."""
 
 _NO_CONFIG = {"config_missing", "config_unreadable"}
 
@@ -52,13 +56,9 @@ def _files(listing: Listing) -> list[Finding]:
     if not any(found.kind == "file" for found in loaded):
         reasons.append(Finding("not_named_model", f"no file is named {LOADED}: mlx-lm loads no other"))
     reasons += [
-        Finding(
-            "not_a_regular_file",
-            f"{visible(found.name)} is {found.kind}: mlx-lm would open it and fail or hang; move it away",
-        )
-        for found in loaded
-        if found.kind not in {"file", "broken link"}
+        _no_file(found.name, found.kind) for found in loaded if found.kind not in {"file", "broken link"}
     ]
+    reasons += [_no_file(name, kind) for name, kind in _special_files(listing)]
     if _hidden_from_glob(listing.directory):
         reasons.append(
             Finding(
@@ -67,6 +67,22 @@ def _files(listing: Listing) -> list[Finding]:
             )
         )
     return reasons
+
+
+def _no_file(name: str, kind: str) -> Finding:
+    text = f"{visible(name)} is {kind}: mlx-lm would open it and fail or hang; move it away"
+    return Finding("not_a_regular_file", text)
+
+
+def _special_files(listing: Listing) -> Iterator[tuple[str, str]]:
+    """The FIFOs, sockets and devices that bear the name of a file to read; a folder is passed over."""
+    for name in sorted(name for name in listing.names if name.endswith(_READ_WHOLE)):
+        try:
+            mode = (listing.directory / name).stat().st_mode
+        except OSError:
+            continue
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            yield name, kind_of(mode)
 
 
 def _hidden_from_glob(directory: Path) -> bool:

@@ -188,5 +188,7 @@ def in_words(error: Exception, path: Path) -> WorkerError:
             code="out_of_memory",
         )
     return WorkerError(
-        f"mlx-lm cannot load {name}: {type(error).__name__}: {escaped(text, 200)}", _OTHER, code="load_failed"
+        f"mlx-lm cannot load {name}: {type(error).__name__}: {escaped(text, 200).rstrip('.')}.",
+        _OTHER,
+        code="load_failed",
     )
