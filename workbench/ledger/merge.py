@@ -10,7 +10,7 @@ import msgspec
 from workbench.errors import LedgerError
 from workbench.ledger.lines import lines_of
 from workbench.ledger.record import Record, sealed
-from workbench.ledger.store import UNDECODABLE, append_lines, decode
+from workbench.ledger.store import UNDECODABLE, append_lines, each
 from workbench.locations import shown
 
 
@@ -41,10 +41,12 @@ def merge(into: Path, source: Path) -> Merged:
     added: list[bytes] = []
     conflicting: list[str] = []
     known = 0
-    for raw, record in _records(source, damaged):
-        if record.record_id not in seals:
+    for line, record in each(source):
+        if isinstance(record, str):
+            damaged.append((line.number, record))
+        elif record.record_id not in seals:
             seals[record.record_id] = record.sha256
-            added.append(raw)
+            added.append(line.raw or b"")
         elif seals[record.record_id] == record.sha256:
             known += 1
         else:
@@ -81,13 +83,3 @@ def _seals(path: Path) -> Iterator[_Sealed]:
     for line in lines_of(path):
         with contextlib.suppress(*UNDECODABLE):
             yield _DECODER.decode(line.raw or b"")
-
-
-def _records(path: Path, damaged: list[tuple[int, str]]) -> Iterator[tuple[bytes, Record]]:
-    for line in lines_of(path):
-        if line.raw is not None and not line.raw.strip():
-            continue
-        try:
-            yield line.raw or b"", decode(line)
-        except LedgerError as error:
-            damaged.append((line.number, error.message))

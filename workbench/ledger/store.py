@@ -96,18 +96,25 @@ def records(
     path: Path, damaged: list[tuple[int, str]] | None = None, *, token_times: bool = True
 ) -> Iterator[Record]:
     """The same one after the other: a long ledger need not be in memory. `damaged` gets the other lines."""
+    for line, found in each(path):
+        if isinstance(found, Record):
+            if not token_times:
+                msgspec.structs.force_setattr(found, "token_times_ns", None)
+            yield found
+        elif damaged is not None:
+            damaged.append((line.number, found))
+
+
+def each(path: Path) -> Iterator[tuple[Line, Record | str]]:
+    """Every line that is not blank, as the record it holds or what is wrong with it."""
     for line in lines_of(path):
-        if line.raw is not None and not line.raw.strip():
-            continue
-        try:
-            record = decode(line)
-        except LedgerError as error:
-            if damaged is not None:
-                damaged.append((line.number, error.message))
-            continue
-        if not token_times:
-            msgspec.structs.force_setattr(record, "token_times_ns", None)
-        yield record
+        if line.raw is None or line.raw.strip():
+            found: Record | str
+            try:
+                found = decode(line)
+            except LedgerError as error:
+                found = error.message
+            yield line, found
 
 
 def read_at(path: Path, offset: int) -> Record:

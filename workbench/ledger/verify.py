@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 
-from workbench.errors import LedgerError
-from workbench.ledger.lines import Line, lines_of
+from workbench.ledger.lines import Line
 from workbench.ledger.moments import moment_of
 from workbench.ledger.record import SCHEMA_VERSION, Record, digest_of_fields
-from workbench.ledger.store import decode
+from workbench.ledger.store import each
 
 STATUSES = frozenset({"measured", "cancelled", "failed", "interrupted", "discarding", "imported"})
 EXPERIMENTS = frozenset({"single", "ladder", "energy", "bandwidth", "demo", "external"})
@@ -49,13 +48,9 @@ def verify(path: Path) -> Verification:
     problems: list[Problem] = []
     first_line: dict[str, int] = {}
     count = 0
-    for line in lines_of(path):
-        if line.raw is not None and not line.raw.strip():
-            continue
-        try:
-            record = decode(line)
-        except LedgerError as error:
-            problems.append(Problem(line.number, None, "damaged", error.message))
+    for line, record in each(path):
+        if isinstance(record, str):
+            problems.append(Problem(line.number, None, "damaged", record))
             continue
         count += 1
         found = [*_form(record), *_seal(line, record), *_order(record), *_correction(record, first_line)]
