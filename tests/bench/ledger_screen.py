@@ -35,7 +35,8 @@ def resident(field):
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    return int(next(line for line in status.read_text().splitlines() if line.startswith(field)).split()[1]) / 1000
+    [line] = [line for line in status.read_text().splitlines() if line.startswith(field)]
+    return int(line.split()[1]) / 1000
 
 def rows(app):
     return app.screen.query("#records") and app.screen.query_one("#records").line_count
