@@ -124,7 +124,8 @@ class LedgerScreen(Screen[None]):
             self._looking = True
             self._select(self._table, self.query_one("#query", Input).value)
 
-    @work(thread=True, group="select", exit_on_error=False)
+    # Without a description Textual would make one of the arguments: the repr of a hundred thousand rows.
+    @work(thread=True, group="select", exit_on_error=False, description="filter the ledger")
     def _select(self, table: Table, text: str) -> None:
         try:
             rows = select(table, parse_query(text))
