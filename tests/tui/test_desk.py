@@ -12,11 +12,11 @@ from workbench.protocol.run import Phase, Run, fold
 from workbench.tui.desk import Desk, plan_of, run_is_off, step_states
 from workbench.tui.hinting import hint_ids
 from workbench.tui.options import Options
+from workbench.tui.power_words import duration
 from workbench.tui.words import (
     ceiling_facts,
     ceilings,
     chart_of,
-    duration,
     facts,
     live_line,
     locked_words,

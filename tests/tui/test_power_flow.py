@@ -21,8 +21,7 @@ from workbench.power.choice import Choice
 from workbench.power.external import External, Typed
 from workbench.protocol.plan import expected_seconds
 from workbench.tui.energy_wish import EnergyWish, parse_wish, used
-from workbench.tui.power_words import energy_facts, live_facts, reading_facts, source_facts
-from workbench.tui.words import duration
+from workbench.tui.power_words import duration, energy_facts, live_facts, reading_facts, source_facts
 
 NONE = Choice((), ())
 TYPED = Choice((Typed(85.0, "a plug"),), ())

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from workbench.power.choice import Choice
     from workbench.power.live import Live
     from workbench.power.source import Row
+    from workbench.tui.energy_wish import EnergyWish
 
 GAP = Fact("")
 
@@ -26,6 +27,13 @@ def source_facts(choice: Choice) -> list[Fact]:
         lines.append(Fact("no source", "", METER_HELPS, mark=True))
     lines += [Fact(name, "", why) for name, why in choice.looked_for]
     return lines
+
+
+def wish_fact(wish: EnergyWish) -> Fact:
+    """The energy pass that was asked for."""
+    idle = f", after {duration(wish.idle_s)} of idle" if wish.idle_s else ""
+    words = f"of steady decode after the repeats{idle} (E changes it)"
+    return Fact("energy pass", duration(wish.window_s), words)
 
 
 def live_facts(rows: Sequence[Live], cells: int) -> list[Fact]:
@@ -83,6 +91,12 @@ def energy_facts(reading: PowerReading, *, scope: bool = True) -> list[Fact]:
     note = f"{joules}{less_idle}{rate}".rstrip(", ")
     note = f"{note}; {reading.claim}: {reading.scope}" if scope else note
     return [Fact("energy", f"{reading.mwh_per_token_gross:.4g} mWh/token", note)]
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: `4 s`, `3 min 20 s`."""
+    whole = max(1, round(seconds))
+    return f"{whole} s" if whole < 90 else f"{whole // 60} min {whole % 60} s"
 
 
 def watts(power_w: float) -> str:

@@ -19,8 +19,9 @@ from workbench.ledger.words import percent, rate, signed_percent
 from workbench.prediction.ceiling import ceiling_tps
 from workbench.protocol.plan import Plan, expected_seconds
 from workbench.protocol.run import Phase, Run
+from workbench.tui.power_words import duration
 from workbench.tui.seal import Looked, seal_words
-from workbench.tui.words import PHASE_WORDS, duration, locked_words, verdict_sentences
+from workbench.tui.words import PHASE_WORDS, locked_words, verdict_sentences
 
 COLUMNS = (
     Column("model", 16, stretch=True),

@@ -17,12 +17,11 @@ from workbench.prediction.ceiling import BandwidthFigure, Ceiling, ceiling_tps
 from workbench.protocol.plan import expected_seconds
 from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
-from workbench.tui.power_words import energy_facts
+from workbench.tui.power_words import duration, energy_facts, wish_fact
 
 if TYPE_CHECKING:
     from workbench.analysis.calibration import Placed
     from workbench.analysis.reference import Beside
-    from workbench.tui.energy_wish import EnergyWish
 
 
 def facts(desk: Desk) -> list[Fact]:
@@ -51,15 +50,10 @@ def facts(desk: Desk) -> list[Fact]:
         lines.append(Fact("experts", f"{count.experts_per_token} of {count.experts}", "per token and layer"))
     lines.append(Fact("counted for", count.runtime, "batch 1"))
     if desk.energy is not None:
-        lines.append(Fact("energy pass", duration(desk.energy.window_s), _energy_words(desk.energy)))
+        lines.append(wish_fact(desk.energy))
     lines += [Fact("warning", "", finding.message, mark=True) for finding in checkpoint.findings]
     lines += [Fact("warning", "", finding.message, mark=True) for finding in count.findings]
     return lines
-
-
-def _energy_words(wish: EnergyWish) -> str:
-    idle = f", after {duration(wish.idle_s)} of idle" if wish.idle_s else ""
-    return f"of steady decode after the repeats{idle} (E changes it)"
 
 
 def _in_force(desk: Desk) -> str:
@@ -122,12 +116,6 @@ def clock(utc: str) -> str:
         return datetime.fromisoformat(utc).strftime("%H:%M:%SZ")
     except ValueError:
         return utc
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them: `4 s`, `3 min 20 s`."""
-    whole = max(1, round(seconds))
-    return f"{whole} s" if whole < 90 else f"{whole // 60} min {whole % 60} s"
 
 
 PHASE_WORDS = {

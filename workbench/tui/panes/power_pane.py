@@ -13,14 +13,14 @@ from widgets.fact_list import Fact, FactList
 from workbench.ledger.record import PowerReading
 from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
-from workbench.tui.power_words import GAP, live_facts, reading_facts, source_facts, watts
+from workbench.tui.power_words import GAP, live_facts, reading_facts, source_facts, watts, wish_fact
 
 if TYPE_CHECKING:
     from workbench.power.choice import Choice
     from workbench.power.live import Live
     from workbench.power.meter import Meter
 
-HOW = Fact("E", "", "adds an energy pass to the run, or takes it out: it asks how long")
+HOW = Fact("energy pass", "none", "E adds one to the run, and asks how long")
 
 
 class PowerPane(VerticalScroll):
@@ -47,7 +47,7 @@ class PowerPane(VerticalScroll):
         if record is not None and (record.power or desk.run is None or desk.run.energy is not None):
             self._list(reading_facts(record), _claims(record.power))
         elif meter is None or not desk.running or desk.run is None:
-            self._show_sources()
+            self._show_sources(desk)
         elif blind:
             self._list([Fact("", "", "blind: nothing is shown until the run ends")], "")
         else:
@@ -84,12 +84,14 @@ class PowerPane(VerticalScroll):
             self._window = run.plan.run_group_id, first_token_ns + round(run.plan.settings.edge_s * 1e9)
         return self._window[1]
 
-    def _show_sources(self) -> None:
+    def _show_sources(self, desk: Desk) -> None:
         choice = self._choice
         if choice is None:
             return
-        subtitle = f"{len(choice.rows)} rows" if choice.rows else "no source"
-        self._list([*source_facts(choice), GAP, HOW], subtitle)
+        asked = HOW if desk.energy is None else wish_fact(desk.energy)
+        rows = len(choice.rows)
+        subtitle = f"{rows} row{'' if rows == 1 else 's'}" if rows else "no source"
+        self._list([asked, GAP, *source_facts(choice)], subtitle)
 
     def _list(self, facts: list[Fact], subtitle: str) -> None:
         self.query_one(FactList).show(facts)
