@@ -74,10 +74,13 @@ def off_by(predicted_tps: float, measured_tps: float) -> float:
 
 
 def calibrations(records: Iterable[Record], discarded: Mapping[str, str]) -> list[Calibration]:
-    """Everybody who predicted measured runs, most attempts first. Unnamed predictions are `unnamed`."""
+    """Everybody who predicted measured runs, most attempts first. Unnamed predictions are `unnamed`.
+
+    No record is held.
+    """
     attempts: dict[str, list[Attempt]] = {}
     names: dict[str, str] = {}
-    for record in sorted(records, key=lambda record: record.date or ""):
+    for record in records:
         measured = plausible_tps(record.generation_tps)
         if record.status != "measured" or record.record_id in discarded or measured is None:
             continue
@@ -98,7 +101,10 @@ def calibrations(records: Iterable[Record], discarded: Mapping[str, str]) -> lis
                     factor=factor,
                 )
             )
-    found = [_calibration(names[key], tuple(mine)) for key, mine in attempts.items()]
+    found = [
+        _calibration(names[key], tuple(sorted(mine, key=lambda one: one.date)))
+        for key, mine in attempts.items()
+    ]
     return sorted(found, key=lambda one: (-len(one.attempts), one.typical_factor))
 
 

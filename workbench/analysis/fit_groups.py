@@ -89,21 +89,25 @@ def why_left_out(record: Record, discarded: Mapping[str, str]) -> str:
 def fits(
     records: Iterable[Record], discarded: Mapping[str, str], weighting: Weighting = Weighting.RELATIVE
 ) -> list[GroupFit]:
-    """Every group of a ledger with its fit or the reason why there is none, largest group first."""
-    members: dict[Group, list[Record]] = {}
+    """Every group of a ledger with its fit or the reason why there is none, largest group first.
+
+    No record is held.
+    """
+    members: dict[Group, _Runs] = {}
     left_out: dict[Group, list[tuple[str, str]]] = {}
     for record in records:
         if record.experiment not in RUNS and record.status != "imported":
             continue
         group = group_of(record)
-        members.setdefault(group, [])
+        members.setdefault(group, {})
         why = why_left_out(record, discarded)
         if why:
             left_out.setdefault(group, []).append((record.record_id, why))
         else:
-            members[group].append(record)
+            _add(members[group], record)
     found = [
-        _group_fit(group, kept, tuple(left_out.get(group, ())), weighting) for group, kept in members.items()
+        _group_fit(group, _points(runs), tuple(left_out.get(group, ())), weighting)
+        for group, runs in members.items()
     ]
     return sorted((one for one in found if one.points), key=lambda one: -len(one.points))
 
@@ -134,25 +138,36 @@ def points_of(records: Iterable[Record]) -> tuple[Point, ...]:
 
     No record is held: there may be a hundred thousand.
     """
-    by_checkpoint: dict[tuple[str, int], tuple[str, list[float], list[float]]] = {}
+    runs: _Runs = {}
     for record in records:
-        key = (record.model or "unnamed", record.weight_bytes_per_token or 0)
-        if key not in by_checkpoint:
-            by_checkpoint[key] = (group_of(record).words, [], [])
-        _, rates_tps, spreads = by_checkpoint[key]
-        rates_tps.append(record.generation_tps or 0.0)
-        if record.tps_cv is not None:
-            spreads.append(record.tps_cv)
+        _add(runs, record)
+    return _points(runs)
+
+
+_Runs = dict[tuple[str, int], tuple[str, list[float], list[float]]]
+"""Runs by model and bytes: the group's words, the rates, the spreads that are known."""
+
+
+def _add(runs: _Runs, record: Record) -> None:
+    key = (record.model or "unnamed", record.weight_bytes_per_token or 0)
+    if key not in runs:
+        runs[key] = (group_of(record).words, [], [])
+    _, rates_tps, spreads = runs[key]
+    rates_tps.append(record.generation_tps or 0.0)
+    if record.tps_cv is not None:
+        spreads.append(record.tps_cv)
+
+
+def _points(runs: _Runs) -> tuple[Point, ...]:
     return tuple(
         Point(model, weight_bytes, statistics.median(rates_tps), max(spreads, default=None), group)
-        for (model, weight_bytes), (group, rates_tps, spreads) in by_checkpoint.items()
+        for (model, weight_bytes), (group, rates_tps, spreads) in runs.items()
     )
 
 
 def _group_fit(
-    group: Group, records: list[Record], left_out: tuple[tuple[str, str], ...], weighting: Weighting
+    group: Group, points: tuple[Point, ...], left_out: tuple[tuple[str, str], ...], weighting: Weighting
 ) -> GroupFit:
-    points = points_of(records)
     try:
         return GroupFit(group, points, fit(points, weighting), "", left_out)
     except FitRefusedError as error:

@@ -3,7 +3,7 @@
 Groups of the checkpoint whose prediction is still to be said are named and not shown.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.fit import Fit, Standing, fit
@@ -54,10 +54,10 @@ class FitView:
     hidden: bool = False
 
 
-def views(records: Sequence[Record], discarded: Mapping[str, str], hidden: Hidden) -> list[FitView]:
-    """The ledger's groups, largest first, then the office rows."""
-    groups = fits(records, discarded)
-    figures = _figures(records)
+def views(records: Iterable[Record], discarded: Mapping[str, str], hidden: Hidden) -> list[FitView]:
+    """The ledger's groups, largest first, then the office rows. No record is held."""
+    figures: dict[str, float] = {}
+    groups = fits(_passing(records, figures), discarded)
     made = [_group_view(one, groups, figures) for one in groups]
     families = [one.group.family for one in groups]
     made = [
@@ -139,13 +139,15 @@ def _reasons(one: GroupFit) -> list[tuple[str, int]]:
     return sorted(counted.items(), key=lambda item: -item[1])[:3]
 
 
-def _figures(records: Sequence[Record]) -> dict[str, float]:
-    """Each machine's newest bandwidth figure, a published one before any other."""
-    found: dict[str, tuple[bool, float]] = {}
+def _passing(records: Iterable[Record], figures: dict[str, float]) -> Iterator[Record]:
+    """The records, noting each machine's newest bandwidth figure, a published one before any other."""
+    published: set[str] = set()
     for record in records:
         name = record.alias or record.device
         if name and record.bandwidth_gbps:
-            published = record.bandwidth_kind in {BandwidthKind.SPEC, BandwidthKind.THEORETICAL}
-            if published or not found.get(name, (False, 0.0))[0]:
-                found[name] = (published, record.bandwidth_gbps)
-    return {name: gbps for name, (_, gbps) in found.items()}
+            if record.bandwidth_kind in {BandwidthKind.SPEC, BandwidthKind.THEORETICAL}:
+                published.add(name)
+                figures[name] = record.bandwidth_gbps
+            elif name not in published:
+                figures[name] = record.bandwidth_gbps
+        yield record

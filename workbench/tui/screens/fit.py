@@ -21,8 +21,8 @@ from widgets.rate_plot import RatePlot
 from widgets.visible import visible
 from workbench.analysis.fit_words import HEADERS
 from workbench.errors import WorkbenchError
-from workbench.ledger.corrections import discarded
-from workbench.ledger.store import read
+from workbench.ledger.store import records
+from workbench.ledger.table import load
 from workbench.locations import ledger_path
 from workbench.tui.bindings import bindings, hints
 from workbench.tui.fit_charts import fraction_chart, letter, seconds_chart
@@ -103,11 +103,10 @@ class FitScreen(Screen[None]):
     @work(thread=True, exclusive=True, exit_on_error=False)
     def _fit(self) -> None:
         try:
-            records = read(self._path, token_times=False).records
+            taken_back = load(self._path).discarded
+            found, problem = views(records(self._path, token_times=False), taken_back, self._hidden), ""
         except WorkbenchError as error:
             found, problem = views((), {}, self._hidden), f"{error.message} {error.hint}"
-        else:
-            found, problem = views(records, discarded(records), self._hidden), ""
         self.post_message(self.Fitted(found, problem))
 
     @on(Fitted)

@@ -18,8 +18,8 @@ from widgets.rate_plot import RatePlot
 from widgets.visible import visible
 from workbench.analysis.calibration import Attempt, Calibration, calibrations
 from workbench.errors import WorkbenchError
-from workbench.ledger.corrections import discarded
-from workbench.ledger.store import read
+from workbench.ledger.store import records
+from workbench.ledger.table import load
 from workbench.ledger.words import rate, signed_percent
 from workbench.locations import ledger_path
 from workbench.tui.bindings import bindings, hints
@@ -92,12 +92,12 @@ class PeopleScreen(Screen[None]):
     @work(thread=True, exclusive=True, exit_on_error=False)
     def _calibrate(self) -> None:
         try:
-            records = read(self._path, token_times=False).records
+            taken_back = load(self._path).discarded
+            every = records(self._path, token_times=False)
+            shown = (record for record in every if not self._hidden.hides(record.model))
+            self.post_message(self.Calibrated(calibrations(shown, taken_back)))
         except WorkbenchError as error:
             self.post_message(self.Calibrated((), f"{error.message} {error.hint}"))
-        else:
-            shown = [record for record in records if not self._hidden.hides(record.model)]
-            self.post_message(self.Calibrated(calibrations(shown, discarded(records))))
 
     @on(Calibrated)
     def _calibrated(self, event: Calibrated) -> None:
