@@ -13,8 +13,9 @@ from tests.tui.desk_stage import APPLE, DENSE, pane_text, pick, said, screen_tex
 from tests.tui.office_ledger import MIXTURE, fill, office, record_id
 from workbench.ledger import store
 from workbench.ledger.table import load
+from workbench.tui.ledger_rows import damage_words
 from workbench.tui.screens import ledger as ledger_screen
-from workbench.tui.screens.ledger import LedgerScreen, damage_words
+from workbench.tui.screens.ledger import LedgerScreen
 
 
 async def opened(app, pilot):

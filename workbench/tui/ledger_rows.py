@@ -1,6 +1,6 @@
-"""One ledger row as the screen's columns: `ledger.table`'s texts, what stands out, what gives way first."""
+"""Ledger rows as the screen's columns, what stands out in them and gives way first; damaged lines in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from widgets.ledger_table import Cell, Column
@@ -32,6 +32,7 @@ COLUMNS = (
         for header in HEADERS
     ),
 )
+SHOWN_DAMAGED = 3
 HIDDEN_HEADERS = frozenset({"tok/s", "of ceiling", "verdict"})
 
 
@@ -61,3 +62,14 @@ def _styled(header: str, text: str, row: Row, is_discarded: bool, hidden: bool) 
         return (text, "quiet")
     bad = row.verdict == "counting error" or row.status in {"failed", "interrupted"}
     return (text, "marked") if header == "verdict" and bad else text
+
+
+def damage_words(damaged: Sequence[tuple[int, str]]) -> list[str]:
+    """The damaged lines with their numbers: the first few in words, the others counted."""
+    if not damaged:
+        return []
+    lines = [f"line {number} is damaged and left alone: {why}" for number, why in damaged[:SHOWN_DAMAGED]]
+    more = len(damaged) - SHOWN_DAMAGED
+    if more > 0:
+        lines.append(f"and {more:,} more damaged lines: `workbench ledger verify` lists them")
+    return lines

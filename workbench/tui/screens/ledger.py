@@ -28,15 +28,13 @@ from workbench.ledger.table import Table, load, record_of
 from workbench.locations import ledger_path, shown
 from workbench.tui.bindings import bindings, hints
 from workbench.tui.hidden import Hidden
-from workbench.tui.ledger_rows import COLUMNS, cells_of
+from workbench.tui.ledger_rows import COLUMNS, cells_of, damage_words
 from workbench.tui.messages import Notice
 from workbench.tui.options import Options
 from workbench.tui.panes import say
 from workbench.tui.screens.card import CardScreen
 from workbench.tui.screens.difference import DifferenceScreen
 from workbench.tui.screens.discard import DiscardScreen
-
-SHOWN_DAMAGED = 3
 
 
 class LedgerScreen(Screen[None]):
@@ -298,14 +296,3 @@ class LedgerScreen(Screen[None]):
             self.table.focus()
         else:
             self.app.pop_screen()
-
-
-def damage_words(damaged: Sequence[tuple[int, str]]) -> list[str]:
-    """The damaged lines with their numbers: the first few in words, the others counted."""
-    if not damaged:
-        return []
-    lines = [f"line {number} is damaged and left alone: {why}" for number, why in damaged[:SHOWN_DAMAGED]]
-    more = len(damaged) - SHOWN_DAMAGED
-    if more > 0:
-        lines.append(f"and {more:,} more damaged lines: `workbench ledger verify` lists them")
-    return lines
