@@ -1,4 +1,4 @@
-"""Ledger rows as the screen's columns, what stands out in them and gives way first; damaged lines in words."""
+"""Ledger rows as the screen's columns: what stands out, what gives way first; damaged lines in words."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
