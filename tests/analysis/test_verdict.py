@@ -418,6 +418,27 @@ def test_quarters_say_throttling_or_warming():
     assert "quarter" not in said(tps_first_quarter=96.0, tps_last_quarter=95.0)
 
 
+def test_a_run_that_was_suspended_at_a_token_is_spoiled_and_is_not_called_warming_up():
+    paused = InterTokenMs(p50=10.0, p95=12.0, p99=14.0, max=10036.0)
+    quarters = {"tps_first_quarter": 14.7, "tps_last_quarter": 52.0}
+    verdict = judge(office_record("Qwen3.5-9B-4bit", 95.1, inter_token_ms=paused, **quarters))
+    assert verdict.word == "spoiled"
+    assert verdict.reasons[0].startswith("One token took 10.0 s, the median one 10 ms: the run was suspended")
+    assert not any("warming up" in reason for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize(("median_ms", "longest_ms"), [(10.0, 990.0), (900.0, 3000.0)])
+def test_a_slow_token_of_a_fast_model_and_a_slow_model_stood_not_still(median_ms, longest_ms):
+    tokens = InterTokenMs(p50=median_ms, p95=longest_ms, p99=longest_ms, max=longest_ms)
+    assert judge(office_record("Qwen3.5-9B-4bit", 95.1, inter_token_ms=tokens)).word != "spoiled"
+
+
+def test_a_rate_of_a_run_that_ended_early_says_so():
+    text = said(status="failed", reason="The worker crashed.", repeats=3, repeats_tps=[95.1])
+    assert "The run is failed, its rate is that of 1 of 3 repeats: The worker crashed." in text
+    assert "its rate is that" not in said()
+
+
 def test_synthetic_weights_are_said():
     assert "The weights are synthetic" in said(synthetic_weights=True)
 

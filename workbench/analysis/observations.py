@@ -1,6 +1,6 @@
 """What a reader of a verdict must also know: spread, stalls, quarters, warnings, synthetic weights.
 
-Each function gives one sentence or nothing; none of them decides the verdict's word.
+Each function gives one sentence or nothing; only `stood_still` decides the verdict's word.
 """
 
 from collections.abc import Iterator
@@ -11,15 +11,38 @@ from workbench.ledger.words import percent, rate
 MEAN_MEDIAN_LIMIT = 0.03
 """The headline is the mean; a median that differs by more hides stalls or hides speed."""
 QUARTER_LIMIT = 0.05
+STANDSTILL_MS = 1000.0
+STANDSTILL_TOKENS = 20
+"""A token that takes a second and as long as twenty others: no kernel does that, a stopped process does."""
 
 
 def observations(record: Record) -> Iterator[str]:
     """The sentences that apply to this record."""
-    for sentence in (_tokens, _repeats, _quarters, _witness, _synthetic, _not_here):
+    for sentence in (_ended_early, _tokens, _repeats, _quarters, _witness, _synthetic, _not_here):
         if found := sentence(record):
             yield found
     for warning in record.warnings:
         yield f"The count warns: {warning.message.rstrip('.')}."
+
+
+def stood_still(record: Record) -> str:
+    """That the run stood still at a token, so that its mean tells of the pause; empty if it did not."""
+    tokens = record.inter_token_ms
+    if tokens is None or tokens.max < max(STANDSTILL_MS, STANDSTILL_TOKENS * tokens.p50):
+        return ""
+    return (
+        f"One token took {tokens.max / 1e3:.1f} s, the median one {tokens.p50:.3g} ms: the run was suspended,"
+        " or the machine stood still."
+    )
+
+
+def _ended_early(record: Record) -> str:
+    if record.status not in {"cancelled", "failed", "interrupted"}:
+        return ""
+    done = len(record.repeats_tps or ())
+    of_all = f"{done} of {record.repeats} repeats" if record.repeats else f"{done} repeats"
+    because = f": {record.reason.rstrip('.')}" if record.reason else ""
+    return f"The run is {record.status}, its rate is that of {of_all}{because}."
 
 
 def _tokens(record: Record) -> str:
@@ -48,7 +71,7 @@ def _repeats(record: Record) -> str:
 
 def _quarters(record: Record) -> str:
     first, last = record.tps_first_quarter, record.tps_last_quarter
-    if not first or not last or abs(last / first - 1) <= QUARTER_LIMIT:
+    if not first or not last or abs(last / first - 1) <= QUARTER_LIMIT or stood_still(record):
         return ""
     if last < first:
         return (

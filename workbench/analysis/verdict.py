@@ -21,7 +21,7 @@ from workbench.analysis.counting_error import (
 from workbench.analysis.derive import derive
 from workbench.analysis.excess import Alternative, alternatives_of
 from workbench.analysis.low import low_reason
-from workbench.analysis.observations import observations
+from workbench.analysis.observations import observations, stood_still
 from workbench.analysis.rates import NO_MACHINE_TPS, plausible_tps
 from workbench.ledger.record import Record
 from workbench.ledger.words import gb, percent
@@ -63,8 +63,8 @@ def judge(
     """Judge a measured, imported or external record.
 
     `alternatives` are the count's (`excess.alternatives`); without them the record's own bytes group is
-    used. `spoiled` are sentences about conditions that spoilt the run. `probe` is this machine's bandwidth
-    record, the evidence for kernels that stop below the bus.
+    used. `spoiled` are sentences about conditions that spoilt the run; a pause at one token joins them.
+    `probe` is this machine's bandwidth record, the evidence for kernels that stop below the bus.
     """
     record = derive(record)
     if record.generation_tps is None:
@@ -77,6 +77,7 @@ def judge(
                 f" {NO_MACHINE_TPS:,.0f}): this is a first-token spike or a broken clock, not a rate.",
             ),
         )
+    spoiled = tuple(sentence for sentence in (stood_still(record), *spoiled) if sentence)
     noted = tuple(observations(record))
     exception = not_applicable_reason(record)
     if exception:
