@@ -152,7 +152,7 @@ def screens(path: Path, tokens: int, energy_s: float) -> Result:
                 for keys in (f"{energy_s:g}", "\t", "0", "\t", METER, "\t", "made up", "\r"):
                     program.press(keys)
                     program.settle()
-                program.wait_for("changes it")
+                program.wait_for("(E")
             program.press("n")
             program.settle()
             program.press("100\r")
