@@ -55,7 +55,7 @@ async def test_a_signal_ends_the_run_keeps_its_record_and_exits_128_and_n(stage,
         await asyncio.sleep(0)
     await stage.workers[0].hanging.wait()
     os.kill(os.getpid(), number)
-    outcome = await asyncio.wait_for(running, 5)
+    outcome = await asyncio.wait_for(running, 60)
     assert outcome.exit_code == 128 + number
     (record,) = store.read(stage.ledger).records
     assert record.status == "cancelled"

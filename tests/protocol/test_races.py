@@ -127,7 +127,7 @@ async def test_a_worker_that_dies_while_the_person_thinks_is_a_failed_record(sta
     async with stage.make(spawn=spawn) as measurement:
         await measurement.prepare()
         measurement.lock([("", 120.0)])
-        record = await asyncio.wait_for(measurement.measure(), 5)
+        record = await asyncio.wait_for(measurement.measure(), 60)
     assert record.status == "failed"
     assert record.reason == "The decode worker was killed (SIGKILL). Try again."
     assert record.loaded_at is None
