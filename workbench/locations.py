@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def _base(kind: str) -> Path:
-    home = os.environ.get("WORKBENCH_HOME")
-    if home:
-        return Path(home).expanduser() / kind if kind in {"cache", "log"} else Path(home).expanduser()
+    named = os.environ.get("WORKBENCH_HOME")
+    if named:
+        return expanded(named) / kind if kind in {"cache", "log"} else expanded(named)
     from platformdirs import PlatformDirs  # 30 ms of CPU that `--help` does not owe
 
     dirs = PlatformDirs("decode-workbench", appauthor=False)
@@ -25,7 +25,7 @@ def _base(kind: str) -> Path:
 def ledger_path() -> Path:
     """The append-only file of records; `WORKBENCH_LEDGER` names another."""
     named = os.environ.get("WORKBENCH_LEDGER")
-    return Path(named).expanduser() if named else _base("data") / "ledger.jsonl"
+    return expanded(named) if named else _base("data") / "ledger.jsonl"
 
 
 def locks_dir() -> Path:
@@ -55,7 +55,20 @@ def log_dir() -> Path:
 
 def shown(path: Path) -> str:
     """The path as records and screens show it: relative to `~` where it lies below home."""
+    if (here := home()) is None:
+        return path.as_posix()
     try:
-        return "~/" + path.expanduser().absolute().relative_to(Path.home()).as_posix()
+        return f"~/{expanded(path).absolute().relative_to(here).as_posix()}"
     except ValueError:
         return path.as_posix()
+
+
+def expanded(path: str | Path) -> Path:
+    """The path with its `~` replaced, or as it is where nobody knows that home."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises where nobody knows it
+
+
+def home() -> Path | None:
+    """The user's home folder; None for a user whom this system does not know, as in a container."""
+    place = expanded("~")
+    return place if place.is_absolute() else None

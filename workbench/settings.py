@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.checkpoint.files import read_small
 from workbench.errors import CheckpointError, UsageError
-from workbench.locations import settings_path, shown
+from workbench.locations import expanded, settings_path, shown
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
 
 
@@ -111,7 +111,7 @@ def _paths(value: Any) -> tuple[Path, ...]:
         raise ValueError("a list of folders is wanted")
     if any("\0" in one for one in value):
         raise ValueError("no folder's name holds a zero byte")
-    return tuple(Path(one).expanduser() for one in value)
+    return tuple(expanded(one) for one in value)
 
 
 def _text(value: Any) -> str:

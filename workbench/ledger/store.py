@@ -249,9 +249,18 @@ def _unwritten(path: Path, line: bytes, error: OSError) -> UnwrittenRecordError:
     )
 
 
+def _rescue_folders(path: Path) -> Iterator[Path]:
+    yield path.parent
+    yield locations.cache_dir()
+    if (home := locations.home()) is not None:
+        yield home
+    with contextlib.suppress(OSError):  # where every disk is full there is no folder for temporary files
+        yield Path(tempfile.gettempdir())
+
+
 def _rescue(path: Path, line: bytes) -> Path | None:
     """Put the line into a file of its own, in the first folder that takes it."""
-    for folder in (path.parent, locations.cache_dir(), Path.home(), Path(tempfile.gettempdir())):
+    for folder in _rescue_folders(path):
         name = None
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 import workbench
+from workbench.locations import home as users_home
 from workbench.machine import linux, macos
 from workbench.machine.commands import text_of
 
@@ -170,7 +171,9 @@ def private_command(argv: Sequence[str], home: Path | None = None) -> list[str]:
 
 def private_text(text: str, home: Path | None = None) -> str:
     """The text with `~` for the home directory, by its name and by where links lead."""
-    place = home or Path.home()
+    place = home or users_home()
+    if place is None:
+        return text
     return _without_home(_without_home(text, str(place)), str(place.resolve()))
 
 

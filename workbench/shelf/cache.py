@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.locations import expanded
+
 _PREFIX = "models--"
 
 
@@ -22,11 +24,11 @@ def cache_location(environment: Mapping[str, str] = os.environ) -> Path:
     """Where huggingface_hub keeps its cache, by the variables that it reads."""
     for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if named := environment.get(variable):
-            return Path(named).expanduser()
+            return expanded(named)
     if home := environment.get("HF_HOME"):
-        return Path(home).expanduser() / "hub"
+        return expanded(home) / "hub"
     base = environment.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "huggingface" / "hub"
+    return expanded(base) / "huggingface" / "hub"
 
 
 def snapshots(location: Path) -> Iterator[Snapshot]:

@@ -8,6 +8,7 @@ from workbench.checkpoint.files import text_name
 from workbench.checkpoint.gguf_set import is_projector, models_in
 from workbench.checkpoint.listing import Listing, list_directory
 from workbench.errors import CheckpointError
+from workbench.locations import expanded
 from workbench.shelf.cache import is_repository_folder, repository_snapshots, subfolders
 
 DEPTH_LIMIT = 6
@@ -30,7 +31,7 @@ def places(directory: Path) -> Iterator[Place]:
     A directory with config.json and weights is one checkpoint and is not searched further; each GGUF model
     is one of its own. Links are followed, but no directory is entered twice.
     """
-    root = directory.expanduser().absolute()
+    root = expanded(directory).absolute()
     seen: set[tuple[int, int]] = set()
     yield from _below(root, root, DEPTH_LIMIT, seen)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from workbench.errors import CheckpointError
 from workbench.escape import visible
+from workbench.locations import expanded
 from workbench.shelf import synthetic
 from workbench.shelf.cache import cache_location, find_snapshot, repositories
 from workbench.shelf.directories import Place, places
@@ -25,10 +26,10 @@ def resolve(text: str, model_dirs: Sequence[Path] = (), *, cache: Path | None = 
     if text.startswith(synthetic.PREFIX):
         return _synthetic(text)
     try:
-        path = Path(text).expanduser()
+        path = expanded(text)
         if text and path.exists():
             return path.absolute()
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, ValueError):
         raise _nothing(text, "no path and no repository can have this name") from None
     if _looks_like_path(text):
         raise _nothing(text, "no such file or directory", _siblings(path))
