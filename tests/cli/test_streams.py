@@ -65,10 +65,20 @@ def test_a_reader_that_leaves_is_no_error(published, home):
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
-def test_a_full_disk_behind_stdout_is_said_in_words():
+@pytest.mark.parametrize(
+    ("words", "says", "code"),
+    [
+        (["models", "--json"], "workbench: No space left on device\n", 2),
+        (["models"], "workbench: No space left on device\n", 2),
+        (["--help"], "workbench: No space left on device\n", 2),
+        (["bytes", "/nowhere", "--json"], "workbench: '/nowhere': no such file or directory\n", 3),
+    ],
+    ids=["data", "a table", "help", "an error"],
+)
+def test_a_full_disk_behind_stdout_is_said_in_words(words, says, code):
     with FULL.open("w") as full:
         ended = subprocess.run(
-            command("models", "--json"),
+            command(*words),
             stdout=full,
             stderr=subprocess.PIPE,
             encoding="utf-8",
@@ -76,8 +86,9 @@ def test_a_full_disk_behind_stdout_is_said_in_words():
             env=environment(),
             check=False,
         )
-    assert ended.returncode == 2
-    assert ended.stderr == "workbench: No space left on device\n"
+    assert ended.returncode == code
+    assert ended.stderr.startswith(says)
+    assert "Exception" not in ended.stderr
 
 
 def test_closed_streams_end_nothing_in_a_traceback(shelf):

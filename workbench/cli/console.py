@@ -86,6 +86,12 @@ def fail(error: WorkbenchError, *, as_json: bool) -> int:
     return int(error.exit_code)
 
 
+def flush_stdout() -> None:
+    """Write what stdout still holds; OSError where it cannot be (the interpreter's end would complain)."""
+    if sys.stdout is not None and not sys.stdout.closed:
+        sys.stdout.flush()
+
+
 def abandon_stdout() -> None:
     """Send what stdout still holds nowhere: its reader is gone, and the interpreter's end would complain."""
     with suppress(OSError, ValueError):

@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except WorkbenchError as error:
-        return console.fail(error, as_json=as_json)
+        return _fail(error, as_json=as_json)
     except BrokenPipeError:
         # The reader of our stdout has left (`| head`): nothing to say, and nobody to say it to.
         console.abandon_stdout()
@@ -128,8 +128,14 @@ def _fail_os(error: OSError, *, as_json: bool) -> int:
     """What the system refused, in words: a full disk, a folder that may not be read."""
     where = f"{visible(str(error.filename))}: " if error.filename else ""
     refused = WorkbenchError(f"{where}{error.strerror or error}", code="system")
+    return _fail(refused, as_json=as_json)
+
+
+def _fail(error: WorkbenchError, *, as_json: bool) -> int:
     try:
-        return console.fail(refused, as_json=as_json)
+        code = console.fail(error, as_json=as_json)
+        console.flush_stdout()
     except OSError:  # stdout itself cannot be written
         console.abandon_stdout()
-        return console.fail(refused, as_json=False)
+        return console.fail(error, as_json=False) if as_json else int(error.exit_code)
+    return code
