@@ -92,7 +92,7 @@ class FactList(Widget):
             Segment(text, self.get_component_rich_style(f"fact-list--{part}") if part else base)
             for text, part in lines[y]
         ]
-        return Strip(segments).adjust_cell_length(width, base)
+        return Strip(Segment.simplify(segments)).adjust_cell_length(width, base)
 
     def _lines(self, width: int) -> list[list[tuple[str, str]]]:
         if self._wrapped[0] != width:

@@ -14,11 +14,12 @@ from tests.terminal.scripted import BEGIN, END
 SCRIPT = Path(__file__).with_name("scripted.py")
 
 
-def bytes_per_second(size, *, seconds=4.0, hz=4.0, drawing="auto"):
+def bytes_per_second(size, *, seconds=4.0, hz=4.0, drawing="auto", pane="run"):
     """Bytes a second that a decode of some seconds sends to a terminal of (columns, rows)."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
-    command = [sys.executable, str(SCRIPT), f"--seconds={seconds}", f"--hz={hz}", f"--drawing={drawing}"]
+    command = [sys.executable, str(SCRIPT), f"--seconds={seconds}", f"--hz={hz}"]
+    command += [f"--drawing={drawing}", f"--pane={pane}"]
     env = os.environ | {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}
     child = subprocess.Popen(
         command, stdin=slave, stdout=slave, stderr=slave, env=env, start_new_session=True

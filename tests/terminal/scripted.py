@@ -30,6 +30,28 @@ class Setting:
         setattr(importlib.import_module(module), attribute, value)
 
 
+async def play_power(app, seconds, hz):
+    """A live power pane of two sources, four new samples a second."""
+    from tests.power.made import T0, S, row, steady, trace
+    from tests.tui.powers import soc, wave
+    from workbench.power.live import live
+    from workbench.power.source import Method
+    from workbench.tui.panes.power_pane import PowerPane
+
+    whole = row(Method.TRAPEZOID, key="macmon", parts=("system",), watched=("system",), whole_machine=True)
+    pane, samples = app.main_screen.query_one(PowerPane), wave(400)
+    os.write(2, BEGIN)
+    for n in range(int(seconds * hz)):
+        seen = 40 + round(n * 4 / hz)
+        beside = whole, steady(S // 2, seen // 2, {"system": 131.0 + n % 3}, T0)
+        pane.show_live(
+            live(trace(soc(samples[:seen]), beside), T0 + seen * S // 4, since_ns=T0 + S, tps=32.6 + n % 5)
+        )
+        await asyncio.sleep(1 / hz)
+    os.write(2, END)
+    app.exit()
+
+
 async def play(app, desk, seconds):
     """Decode for some seconds at about 95 tok/s."""
     from workbench.protocol.run import fold
@@ -56,18 +78,22 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--hz", type=float, default=4.0)
     parser.add_argument("--drawing", choices=("auto", "plotext", "braille"), default="auto")
+    parser.add_argument("--pane", choices=("run", "power"), default="run")
     args = parser.parse_args()
     os.environ["WORKBENCH_HOME"] = os.environ["HOME"] = tempfile.mkdtemp()
 
     from tests.tui.pictures import app_over, counted, locked
 
     desk = replace(locked(counted()), measuring=True)
-    app, put = app_over(desk, Setting, "run", hz=args.hz)
+    app, put = app_over(desk, Setting, args.pane, hz=args.hz)
 
     async def pilot_(pilot):
         await put(pilot)
         app.main_screen.query_one("#plot").drawing = args.drawing
-        await play(app, desk, args.seconds)
+        if args.pane == "power":
+            await play_power(app, args.seconds, args.hz)
+        else:
+            await play(app, desk, args.seconds)
 
     app.run(auto_pilot=pilot_)
 

@@ -13,7 +13,7 @@ from widgets.fact_list import Fact, FactList
 from workbench.ledger.record import PowerReading
 from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
-from workbench.tui.power_words import GAP, live_facts, reading_facts, source_facts, watts, wish_fact
+from workbench.tui.power_words import GAP, live_facts, reading_facts, source_facts, wish_fact
 
 if TYPE_CHECKING:
     from workbench.power.choice import Choice
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from workbench.power.meter import Meter
 
 HOW = Fact("energy pass", "none", "E adds one to the run, and asks how long")
+
+
+EVERY_S = 0.5
+"""Watts are read, not watched: four rows of sources stay within a slow link's budget."""
 
 
 class PowerPane(VerticalScroll):
@@ -32,6 +36,7 @@ class PowerPane(VerticalScroll):
         super().__init__(id=id)
         self._choice: Choice | None = None
         self._window: tuple[str, int] | None = None
+        self._shown_s = 0.0
 
     def compose(self) -> ComposeResult:
         """One list."""
@@ -50,18 +55,14 @@ class PowerPane(VerticalScroll):
             self._show_sources(desk)
         elif blind:
             self._list([Fact("", "", "blind: nothing is shown until the run ends")], "")
-        else:
+        elif (now_s := time.monotonic()) - self._shown_s >= EVERY_S:
+            self._shown_s = now_s
             self.show_live(self._live(meter, desk.run))
 
     def show_live(self, rows: tuple[Live, ...]) -> None:
-        """The rows of a running pass."""
-        from workbench.power.live import headline
-
-        first = headline(rows)
-        self._list(
-            live_facts(rows, self.content_size.width),
-            watts(first.watts_now or 0) if first is not None else "",
-        )
+        """The rows of a running pass. The subtitle holds still: a new one repaints the whole pane."""
+        states = ", ".join(dict.fromkeys(str(row.state) for row in rows))
+        self._list(live_facts(rows, self.content_size.width), states)
 
     def _live(self, meter: Meter, run: Run) -> tuple[Live, ...]:
         from workbench.power.live import live
