@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.tui.contrast import unreadable
 from tests.tui.graphs import agreeing, differing, unwitnessed
-from tests.tui.pictures import DENSE, MIXTURE, SPEC, counted, ended, entries, locked, running, sizes
+from tests.tui.pictures import MIXTURE, SPEC, app_over, counted, ended, entries, locked, running, sizes
 from tests.tui.powers import STATES, state
 from workbench.analysis.reference import Beside, office_beside
 from workbench.ledger.record import PowerReading
@@ -22,6 +23,7 @@ from workbench.tui.panes.power_pane import PowerPane
 from workbench.tui.rungs import Rung
 from workbench.tui.screens.energy import EnergyScreen
 from workbench.tui.screens.ladder import LadderScreen
+from workbench.tui.themes import THEMES
 
 pytestmark = pytest.mark.usefixtures("at_home")
 
@@ -256,15 +258,20 @@ def climbs():
     }
 
 
+def ladder_screen(app, stage):
+    """A ladder that stands still at this stage."""
+    climb = Climb(entries()[:1], app.options, None, app.post_message, figures=(SPEC,))
+    climb.rungs = climbs()[stage]
+    climb.climbing, climb.ended = stage == "climbing", stage == "ended"
+    climb.lay = climb.close = nothing
+    return LadderScreen(climb, hz=4, blind=False)
+
+
 @pytest.mark.parametrize("stage", ["open", "climbing", "ended"])
 @sizes("80x24", "160x50")
 def test_ladder(picture, size, stage):
     async def press(app, pilot):
-        climb = Climb(entries()[:1], app.options, None, app.post_message, figures=(SPEC,))
-        climb.rungs = climbs()[stage]
-        climb.climbing, climb.ended = stage == "climbing", stage == "ended"
-        climb.lay = climb.close = nothing
-        screen = LadderScreen(climb, hz=4, blind=False)
+        screen = ladder_screen(app, stage)
         app.push_screen(screen)
         await settle(pilot)
         screen.table.cursor = 2 if stage == "ended" else 1
@@ -273,5 +280,27 @@ def test_ladder(picture, size, stage):
     picture(None, size, before=press)
 
 
-def test_the_models_are_the_source_documents():
-    assert counted().name == DENSE
+@pytest.mark.parametrize("theme", [theme.name for theme in THEMES])
+async def test_text_is_readable_on_every_screen_of_a_run(theme, monkeypatch):
+    app, put = app_over(sealed("differs"), monkeypatch, "prediction", theme=theme)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await put(pilot)
+        for show in (stalled, witness, ladder):
+            show(app)
+            await settle(pilot)
+            assert unreadable(app) == [], show.__name__
+            if app.screen is not app.main_screen:
+                app.pop_screen()
+                await settle(pilot)
+
+
+def stalled(app):
+    app.main_screen.query_one(PowerPane).show_live(state("stalled"))
+
+
+def witness(app):
+    app.main_screen.action_open_door("witness")
+
+
+def ladder(app):
+    app.push_screen(ladder_screen(app, "ended"))
