@@ -1,6 +1,7 @@
 """Common ground of the tests: no test touches the user's own files, cache, network or Hub."""
 
 import os
+import signal
 
 import pytest
 
@@ -18,6 +19,14 @@ def home(tmp_path, monkeypatch):
     monkeypatch.delenv("WORKBENCH_LEDGER", raising=False)
     monkeypatch.delenv("SSH_CONNECTION", raising=False)
     return tmp_path / "workbench-home"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def signals():
+    """A run under nohup ignores SIGHUP, and so would every program that the tests start."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture(scope="session")
