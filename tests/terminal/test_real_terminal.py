@@ -134,3 +134,34 @@ def test_a_signal_restores_the_terminal_keeps_the_record_and_gives_its_code(desk
     assert desk.terminal.exit_code == code
     assert desk.terminal.restored
     assert desk.statuses == statuses
+
+
+@pytest.mark.parametrize("desk", [24], indirect=True)
+def test_a_ladder_of_two_with_their_real_graphs(desk):
+    desk.start()
+    terminal = desk.terminal
+    terminal.press("m", "Down", "m")
+    terminal.wait_for("2 marked")
+    terminal.press("M")
+    terminal.wait_for("2 numbers still to be said")
+    terminal.press("n")
+    for number in ("300", "200"):
+        terminal.wait_for("your number for")
+        terminal.type(number)
+        terminal.wait_for(f"{number}.0 tok/s")
+        terminal.press("Enter")
+    terminal.wait_for("r climbs")
+    assert desk.statuses == []
+    terminal.press("r")
+    terminal.wait_for("2 of 2 measured")
+    terminal.press("Escape")
+    terminal.wait_for("1 models")
+    terminal.press("q")
+    assert terminal.exit_code == 0
+    records = store.read(desk.ledger).records
+    assert [(r.experiment, r.status, r.predicted_tps_human) for r in records] == [
+        ("ladder", "measured", 300),
+        ("ladder", "measured", 200),
+    ]
+    assert [r.witness.status for r in records] == ["agrees", "agrees"]
+    assert max(r.predicted_at for r in records) < min(r.loaded_at for r in records)
