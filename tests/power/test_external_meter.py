@@ -2,13 +2,17 @@
 
 import math
 import sys
+import time
 
+import psutil
 import pytest
 
 from tests.power.recorded import program
 from workbench.errors import UsageError
+from workbench.power import external
 from workbench.power.external import External, source, watts_in
 from workbench.power.meter import Meter
+from workbench.power.surroundings import quick
 
 PATIENCE_S = 20.0
 PLUG = "Shelly plug, Mac Studio without monitor"
@@ -61,6 +65,42 @@ def test_a_command_that_prints_no_watts_ends_the_row_with_what_it_said(tmp_path,
     meter.start()
     assert meter.wait_for(2**62, PATIENCE_S)
     assert words in meter.stop().rows[0].ended
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("time.sleep(3600)", "no answer within 0.5 s"),
+        ("while True: print(41.5)", "an answer of more than 1,000,000 bytes"),
+        ("print('\\x1b[31m')", "printed no watts"),
+    ],
+)
+def test_a_command_that_hangs_or_never_stops_is_ended_and_said(tmp_path, monkeypatch, body, words):
+    monkeypatch.setattr(external, "COMMAND_TIMEOUT_S", 0.5 if "sleep" in body else 20.0)
+    meter = Meter([source(External(PLUG, command=str(program(tmp_path, "plug", body))))])
+    meter.start()
+    assert meter.wait_for(2**62, PATIENCE_S)
+    ended = meter.stop().rows[0].ended
+    assert words in ended
+    assert "Error" not in ended
+
+
+@pytest.mark.parametrize(("then", "status"), [("print(41.5)", 0), ("time.sleep(3600)", 124)])
+def test_what_a_command_leaves_running_is_neither_waited_for_nor_left(tmp_path, then, status):
+    note = tmp_path / "child"
+    body = (
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)'])\n"
+        f"open({str(note)!r}, 'w').write(str(child.pid))\n"
+        f"{then}"
+    )
+    found, said = quick([str(program(tmp_path, "plug", "import subprocess\n" + body))], 5.0)
+    assert found == status
+    assert status or said == "41.5\n"
+    deadline = time.monotonic() + PATIENCE_S
+    child = int(note.read_text())
+    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_a_command_gets_no_stdin_to_ask_on():

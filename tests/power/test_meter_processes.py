@@ -101,6 +101,33 @@ def test_its_own_count_ends_it_when_nobody_else_does(tmp_path):
     assert trace.rows[0].ended == "powermetrics ended after 3 samples, as its own count told it"
 
 
+@pytest.mark.parametrize("then", ["sys.exit('gone')", "time.sleep(3600)"])
+def test_what_a_program_has_started_ends_with_it(tmp_path, then):
+    note = tmp_path / "child"
+    body = (
+        "import subprocess\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)'])\n"
+        f"open({str(note)!r} + '.new', 'w').write(str(child.pid))\n"
+        f"os.rename({str(note)!r} + '.new', {str(note)!r})\n"
+        f"{then}"
+    )
+    meter = Meter([Powermetrics((str(program(tmp_path, "powermetrics", body)),))])
+    meter.start()
+    leader = opened(meter)
+    deadline = time.monotonic() + PATIENCE_S
+    while not note.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    if "exit" in then:
+        meter.wait_for(2**62, PATIENCE_S)
+    meter.stop()
+    assert gone(leader)
+    child = int(note.read_text())
+    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_dying_at_once_without_root_says_what_to_do(tmp_path):
     path = program(tmp_path, "powermetrics", "sys.exit('powermetrics must be invoked as the superuser')")
     meter = Meter([Powermetrics((str(path),))])

@@ -10,7 +10,7 @@ import shlex
 import time
 from dataclasses import dataclass
 
-from workbench.errors import UsageError
+from workbench.errors import PowerError, UsageError
 from workbench.power.feed import Keyed, PollFeed
 from workbench.power.source import Feed, Method, PowerSource, Row, Sample, Sink
 from workbench.power.sudoers import first_line
@@ -128,10 +128,10 @@ class Command:
             status, said = quick(self.argv, COMMAND_TIMEOUT_S)
             at_ns = (before_ns + time.perf_counter_ns()) // 2
             if status != 0:
-                raise OSError(f"{self.argv[0]} failed with exit status {status}: {first_line(said)}")
+                raise PowerError(f"{self.argv[0]} failed with exit status {status}: {first_line(said)}")
             watts = watts_in(said)
             if watts is None:
-                raise ValueError(f"{self.argv[0]} printed no watts: {first_line(said)!r}")
+                raise PowerError(f"{self.argv[0]} printed no watts: {first_line(said)!r}")
             yield NAME, Sample(at_ns, {"system": watts})
 
         return PollFeed(self.interval_s, poll, sink, limit_s=limit_s, name="power meter command")

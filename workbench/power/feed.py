@@ -6,12 +6,15 @@ Arrival is stamped the moment the bytes are read, on a thread of its own: a slow
 import contextlib
 import os
 import select
+import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+from workbench.errors import WorkbenchError
 from workbench.power.source import Sample, Sink
+from workbench.power.surroundings import end_group
 
 Keyed = Iterable[tuple[str, Sample]]
 
@@ -47,6 +50,7 @@ class ProcessFeed:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
+                process_group=0,
             )
         except OSError as error:
             sink.ended(f"cannot start {argv[0]}: {error.strerror or error}")
@@ -65,14 +69,13 @@ class ProcessFeed:
         if self._process is None or self._closing.is_set():
             return
         self._closing.set()
-        with contextlib.suppress(PermissionError, ProcessLookupError):
-            self._process.terminate()
+        if self._process.returncode is None:  # else its number may be another's by now
+            end_group(self._process, signal.SIGTERM)
         with contextlib.suppress(BrokenPipeError):  # the program ended by itself: nobody listens
             os.write(self._wake_write, b"x")
         self._reader.join(STOP_TIMEOUT_S)
         if self._reader.is_alive():
-            with contextlib.suppress(PermissionError, ProcessLookupError):
-                self._process.kill()
+            end_group(self._process, signal.SIGKILL)
             self._reader.join(STOP_TIMEOUT_S)
         if not self._reader.is_alive():
             os.close(self._wake_write)
@@ -102,6 +105,7 @@ class ProcessFeed:
         process.stdout.close()  # a program we may not signal ends at its next write
         process.stderr.close()
         status = process.wait()
+        end_group(process, signal.SIGKILL)  # what it has left behind
         if not self._closing.is_set():
             self._sink.ended(self._explain(status, complaint.decode("utf-8", "replace").strip()))
         os.close(self._wake_read)
@@ -179,4 +183,6 @@ def _rest(fd: int) -> bytes:
 
 def _words(error: Exception) -> str:
     text = str(error).strip()
+    if isinstance(error, WorkbenchError):
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

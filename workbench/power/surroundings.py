@@ -3,34 +3,72 @@
 They come in as one value so that a test can stand up a Mac, a GPU machine or a bare one anywhere.
 """
 
+import contextlib
 import importlib
 import importlib.util
 import os
 import platform
+import select
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
+LONGEST_ANSWER_BYTES = 1_000_000
+_PAUSE_S = 0.005
+
 
 def quick(argv: Sequence[str], timeout_s: float) -> tuple[int, str]:
-    """Run a short command without a terminal; never raises for what the command does."""
+    """Run a short command without a terminal; never raises for what the command does.
+
+    It ends with the command, not with what the command leaves behind: that is ended too. An answer that does
+    not stop counts as none.
+    """
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             list(argv),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=timeout_s,
-            check=False,
+            process_group=0,  # and no session of its own: sudo remembers a user by the terminal
         )
-    except subprocess.TimeoutExpired:
+    except (OSError, ValueError) as error:
+        return 127, getattr(error, "strerror", None) or str(error)
+    assert process.stdout is not None
+    with process.stdout:
+        said = _answer(process, process.stdout.fileno(), time.monotonic() + timeout_s)
+    end_group(process, signal.SIGKILL)
+    status = process.wait()
+    if said is None:
         return 124, f"no answer within {timeout_s:g} s"
-    except OSError as error:
-        return 127, error.strerror or str(error)
-    return done.returncode, done.stdout.decode("utf-8", "replace")
+    if len(said) > LONGEST_ANSWER_BYTES:
+        return 124, f"an answer of more than {LONGEST_ANSWER_BYTES:,} bytes"
+    return status, said.decode("utf-8", "replace")
+
+
+def _answer(process: subprocess.Popen[bytes], pipe: int, until_s: float) -> bytes | None:
+    """What the command says until it ends or says too much; None where it takes too long."""
+    said = b""
+    while time.monotonic() < until_s:
+        has_ended = process.poll() is not None  # asked before the pipe: then all that it said is in there
+        is_ready = bool(select.select([pipe], [], [], 0 if has_ended else _PAUSE_S)[0])
+        more = os.read(pipe, 65536) if is_ready else b""
+        said += more
+        if len(said) > LONGEST_ANSWER_BYTES or (has_ended and not more):
+            return said
+        if is_ready and not more:
+            time.sleep(_PAUSE_S)  # its stdout is closed, but it goes on
+    return None
+
+
+def end_group(process: subprocess.Popen[bytes], number: int) -> None:
+    """Signal a program that leads a process group, and what it has started; nothing where we may not."""
+    with contextlib.suppress(PermissionError, ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def text_of(path: Path) -> str | None:
