@@ -109,6 +109,20 @@ async def test_a_locked_number_on_the_desk_keeps_the_ladder_shut(desk):
         assert app.screen is app.main_screen
 
 
+async def test_earlier_results_stay_shut_until_every_number_is_locked(desk):
+    async with desk.add(DENSE, SMALL).open((120, 40), bandwidths=(APPLE,)) as (app, pilot):
+        await mark(app, pilot, SMALL, DENSE)
+        climb = await laid(app)
+        await say(app, pilot, "900")
+        await pilot.press("escape", "L", "F", "P")
+        assert said(app).count("earlier results would give them away") == 3
+        assert isinstance(app.screen, LadderScreen)
+        await say(app, pilot, "900", "143")
+        await until(lambda: climb.is_ready)
+        await pilot.press("L")
+        await until(lambda: app.screen.query("#records"))
+
+
 async def test_stop_leaves_a_record_for_every_rung(desk):
     desk.script = half_run()
     async with desk.add(DENSE, SMALL, MIXTURE).open((120, 40), bandwidths=(APPLE,)) as (app, pilot):

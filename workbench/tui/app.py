@@ -150,7 +150,7 @@ class WorkbenchApp(App[None]):
         """From the main screen the ledger knows what to hide; elsewhere go there through it."""
         from workbench.tui.screens.ledger import LedgerScreen
 
-        if not isinstance(self.screen, LedgerScreen):
+        if not isinstance(self.screen, LedgerScreen) and self._may_be_seen():
             self.main_screen.action_ledger()
 
     def action_fit(self) -> None:
@@ -158,7 +158,7 @@ class WorkbenchApp(App[None]):
         from workbench.tui.hidden import hidden_on
         from workbench.tui.screens.fit import FitScreen
 
-        if not isinstance(self.screen, FitScreen):
+        if not isinstance(self.screen, FitScreen) and self._may_be_seen():
             self.push_screen(FitScreen(self.options, hidden_on(self.main_screen.desk)))
 
     def action_people(self) -> None:
@@ -166,8 +166,15 @@ class WorkbenchApp(App[None]):
         from workbench.tui.hidden import hidden_on
         from workbench.tui.screens.people import PeopleScreen
 
-        if not isinstance(self.screen, PeopleScreen):
+        if not isinstance(self.screen, PeopleScreen) and self._may_be_seen():
             self.push_screen(PeopleScreen(self.options, hidden_on(self.main_screen.desk)))
+
+    def _may_be_seen(self) -> bool:
+        """Whether earlier results may be looked at from the screen on top; it says why not."""
+        why_not = getattr(self.screen, "keeps_shut", "")
+        if why_not:
+            self.notify(why_not, severity="warning", markup=False)
+        return not why_not
 
     def action_next_theme(self) -> None:
         """Dark, light, high contrast, dark."""

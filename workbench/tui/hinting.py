@@ -22,7 +22,7 @@ def hint_ids(desk: Desk) -> list[str]:
     elif desk.record is not None:
         ids = ["card", "again", "ledger", "choose"]
     elif desk.count is None:
-        ids = ["choose", "filter", "ledger"]
+        ids = ["choose", "filter", "mark_rung", "ledger"]
     elif cannot_run(desk):
         ids = ["choose", "filter", "order"]
     elif desk.locked:

@@ -170,6 +170,13 @@ class LadderScreen(Screen[None]):
         self.dismiss(None)
 
     @property
+    def keeps_shut(self) -> str:
+        """Why earlier results may not be seen from here; empty once every number is locked."""
+        if self.climb.ended or all_locked(self.climb.rungs):
+            return ""
+        return "Lock every number of the ladder first: earlier results would give them away."
+
+    @property
     def is_going(self) -> bool:
         """Whether ctrl+c has something to stop here."""
         return self.climb.climbing
