@@ -1,11 +1,15 @@
 """`models`, `stamp`, `doctor`, `power`, `bandwidth`: what this machine has, and what it can say."""
 
 import json
+import signal
 import sys
+import time
 
+import psutil
 import pytest
 
 from tests.checkpoints import invent, write_gguf
+from tests.cli.processes import begun
 from workbench.errors import WorkerError
 from workbench.ledger.store import read
 from workbench.shelf.synthetic import NAMES
@@ -121,6 +125,26 @@ def test_power_reads_a_meter_that_is_named_and_gives_no_claim_for_a_moment(run):
     assert "a plug behind the machine" in said.out
     assert run("power", "--seconds", "0").code == 2
     assert run("power", "--meter", "a plug").code == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_meters_command_that_hangs_with_the_program(tmp_path, home, number):
+    note = tmp_path / "pid"
+    meter = tmp_path / "meter"
+    meter.write_text(f"#!/bin/sh\necho $$ > {note}.new; mv {note}.new {note}; sleep 3600\n")
+    meter.chmod(0o755)
+    workbench = begun("power", "--meter", "a plug", "--watts-command", meter)
+    deadline = time.monotonic() + 20
+    while not note.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    started = [psutil.Process(int(note.read_text()))]
+    started += started[0].children()
+    workbench.send_signal(number)
+    out, err = workbench.communicate(timeout=20)
+    assert (workbench.returncode, out) == (128 + number, "")
+    assert "Traceback" not in err
+    assert psutil.wait_procs(started, timeout=10)[1] == []
 
 
 def test_power_without_a_source_says_what_was_looked_for(run, monkeypatch):

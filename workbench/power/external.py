@@ -7,6 +7,7 @@ is watts; it is never given a terminal.
 import math
 import re
 import shlex
+import threading
 import time
 from dataclasses import dataclass
 
@@ -122,10 +123,11 @@ class Command:
 
     def open(self, sink: Sink, limit_s: float) -> Feed:
         """Start asking; the first answer that is no number ends it."""
+        closing = threading.Event()
 
         def poll() -> Keyed:
             before_ns = time.perf_counter_ns()
-            status, said = quick(self.argv, COMMAND_TIMEOUT_S)
+            status, said = quick(self.argv, COMMAND_TIMEOUT_S, closing.is_set)
             at_ns = (before_ns + time.perf_counter_ns()) // 2
             if status != 0:
                 raise PowerError(f"{self.argv[0]} failed with exit status {status}: {first_line(said)}")
@@ -134,7 +136,9 @@ class Command:
                 raise PowerError(f"{self.argv[0]} printed no watts: {first_line(said)!r}")
             yield NAME, Sample(at_ns, {"system": watts})
 
-        return PollFeed(self.interval_s, poll, sink, limit_s=limit_s, name="power meter command")
+        return PollFeed(
+            self.interval_s, poll, sink, limit_s=limit_s, name="power meter command", closing=closing
+        )
 
 
 def watts_in(text: str) -> float | None:

@@ -114,7 +114,8 @@ class ProcessFeed:
 class PollFeed:
     """Asks `poll` every `interval_s` on a thread of its own; `opened` and `closed` run on that thread too.
 
-    Whatever these raise ends the feed with its words: a sensor that fails must not take the program down.
+    A poll that may take long looks at `closing`. Whatever these raise ends the feed with its words: a sensor
+    that fails must not take the program down.
     """
 
     def __init__(
@@ -127,6 +128,7 @@ class PollFeed:
         closed: Callable[[], None] = lambda: None,
         limit_s: float,
         name: str = "power",
+        closing: threading.Event | None = None,
     ) -> None:
         self._interval_s = interval_s
         self._poll = poll
@@ -134,7 +136,7 @@ class PollFeed:
         self._opened = opened
         self._closed = closed
         self._limit_s = limit_s
-        self._closing = threading.Event()
+        self._closing = closing or threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 

@@ -22,11 +22,13 @@ LONGEST_ANSWER_BYTES = 1_000_000
 _PAUSE_S = 0.005
 
 
-def quick(argv: Sequence[str], timeout_s: float) -> tuple[int, str]:
+def quick(
+    argv: Sequence[str], timeout_s: float, given_up: Callable[[], bool] = lambda: False
+) -> tuple[int, str]:
     """Run a short command without a terminal; never raises for what the command does.
 
-    It ends with the command, not with what the command leaves behind: that is ended too. An answer that does
-    not stop counts as none.
+    It ends with the command, not with what the command leaves behind: that is ended too, and all of it once
+    `given_up`. An answer that does not stop counts as none.
     """
     try:
         process = subprocess.Popen(
@@ -40,7 +42,7 @@ def quick(argv: Sequence[str], timeout_s: float) -> tuple[int, str]:
         return 127, getattr(error, "strerror", None) or str(error)
     assert process.stdout is not None
     with process.stdout:
-        said = _answer(process, process.stdout.fileno(), time.monotonic() + timeout_s)
+        said = _answer(process, process.stdout.fileno(), time.monotonic() + timeout_s, given_up)
     end_group(process, signal.SIGKILL)
     status = process.wait()
     if said is None:
@@ -50,10 +52,12 @@ def quick(argv: Sequence[str], timeout_s: float) -> tuple[int, str]:
     return status, said.decode("utf-8", "replace")
 
 
-def _answer(process: subprocess.Popen[bytes], pipe: int, until_s: float) -> bytes | None:
+def _answer(
+    process: subprocess.Popen[bytes], pipe: int, until_s: float, given_up: Callable[[], bool]
+) -> bytes | None:
     """What the command says until it ends or says too much; None where it takes too long."""
     said = b""
-    while time.monotonic() < until_s:
+    while time.monotonic() < until_s and not given_up():
         has_ended = process.poll() is not None  # asked before the pipe: then all that it said is in there
         is_ready = bool(select.select([pipe], [], [], 0 if has_ended else _PAUSE_S)[0])
         more = os.read(pipe, 65536) if is_ready else b""
