@@ -23,10 +23,16 @@ def home(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True, scope="session")
 def signals():
-    """A run under nohup ignores SIGHUP, and so would every program that the tests start."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    """nohup ignores SIGHUP, a shell's background SIGINT; every program that the tests start would too."""
+    wanted = {
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
