@@ -92,7 +92,7 @@ def test_no_tensor_differs(picture, size):
 def offering(known):
     async def press(app, pilot):
         app.main_screen.query_one("#figure Input").focus()
-        app.main_screen.query_one(FigureBox).offer(known, has_figure=False)
+        app.main_screen.query_one(FigureBox).offer(known)
         await settle(pilot)
 
     return press

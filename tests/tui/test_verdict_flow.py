@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.protocol.stage import repeat, story
 from tests.tui.desk_stage import (
     APPLE,
@@ -112,10 +110,9 @@ async def test_the_expected_duration_is_said_before_the_start(desk):
         await sees(app, "#prediction", "will take 41 s by your number")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
-async def test_blind_shows_no_rate_before_the_end_and_the_verdict_after_it(desk, size):
+async def test_blind_shows_no_rate_before_the_end_and_the_verdict_after_it(desk):
     desk.script = half_run()
-    async with desk.add(DENSE).open(size, bandwidths=(APPLE,), blind=True) as (app, pilot):
+    async with desk.add(DENSE).open((80, 24), bandwidths=(APPLE,), blind=True) as (app, pilot):
         await pick(app, pilot)
         await lock(app, pilot)
         await pilot.press("r")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -54,6 +53,7 @@ class Climb:
         self.ended = False
         self._rule, self._options, self._make, self._post = rule, options, make, post
         self._ladder: Ladder | None = None
+        self.is_laid = False
         self._places: list[int] = []
         self._look: asyncio.Task[Looked] | None = None
         self._without = False
@@ -61,7 +61,7 @@ class Climb:
     @property
     def is_ready(self) -> bool:
         """Whether it can be climbed now."""
-        return self._ladder is not None and not self.climbing and not self.ended and all_locked(self.rungs)
+        return self.is_laid and not self.climbing and not self.ended and all_locked(self.rungs)
 
     async def lay(self) -> None:
         """Count every rung, look at its graph, then start the first one's worker and lock what was said."""
@@ -82,7 +82,9 @@ class Climb:
             await self._find_figures()
         except WorkbenchError as error:
             self.problem = f"{error.message} {error.hint}".strip()
+        if self.problem:
             return
+        self.is_laid = True
         for index in self._places:
             if self.rungs[index].said:
                 self._lock(index)
@@ -94,7 +96,7 @@ class Climb:
         """
         parse_predictions(text)
         self._change(index, said=text)
-        if self._ladder is not None and not self.problem:
+        if self.is_laid:
             self._lock(index)
 
     async def climb(self) -> None:
@@ -205,7 +207,5 @@ class Climb:
         self._change(index, run=run)
 
     def _change(self, index: int, **changes: object) -> None:
-        rungs = list(self.rungs)
-        with suppress(IndexError):
-            rungs[index] = replace(rungs[index], **changes)  # type: ignore[arg-type]
-        self.rungs = tuple(rungs)
+        rung = replace(self.rungs[index], **changes)  # type: ignore[arg-type]
+        self.rungs = (*self.rungs[:index], rung, *self.rungs[index + 1 :])

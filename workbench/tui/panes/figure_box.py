@@ -42,7 +42,7 @@ class FigureBox(Vertical):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._offers: list[Offer] = []
-        self._wanted = True
+        self._has_figure = self._is_locked = False
 
     def compose(self) -> ComposeResult:
         """The label, the box, the list."""
@@ -57,7 +57,7 @@ class FigureBox(Vertical):
 
     def paint(self, desk: Desk, before: Desk | None) -> None:
         """Show the desk's figures, or how far a probe is."""
-        self._wanted = not desk.locked
+        self._has_figure, self._is_locked = bool(desk.figures), desk.locked
         if desk.probing:
             if before is None or desk.probing != before.probing:
                 self.box.show_words(f"probing the memory bandwidth: {desk.probing} (s stops it)")
@@ -73,14 +73,14 @@ class FigureBox(Vertical):
         elif changed and not self.box.value:
             self.box.reset()
         if changed:
-            self._show_offers(bool(desk.figures))
+            self._show_offers()
 
-    def offer(self, known: KnownFigures, *, has_figure: bool) -> None:
+    def offer(self, known: KnownFigures) -> None:
         """These figures are known of this machine; or a question, and the candidates."""
         from workbench.tui.offers import offers_of
 
         self._offers = offers_of(known)
-        if not has_figure:
+        if not self._has_figure:
             first = known.figures[0] if known.figures else None
             if known.question and not first:
                 self.box.offer("", known.question)
@@ -89,19 +89,20 @@ class FigureBox(Vertical):
                 words = f"enter takes {first.name}: {first.source}{more}"
                 self.box.offer(figure_text(first), f"{known.question} {words}".strip())
         self.query_one(LedgerTable).show(self._offers, _cells, cursor=0)
-        self._show_offers(has_figure)
+        self._show_offers()
 
-    def _show_offers(self, has_figure: bool) -> None:
+    def _show_offers(self) -> None:
         table = self.query_one(LedgerTable)
         focused = self.screen.focused
         inside = focused is not None and self in focused.ancestors
-        table.display = self._wanted and bool(self._offers) and (inside or not has_figure)
+        wanted = not self._is_locked and (inside or not self._has_figure)
+        table.display = wanted and bool(self._offers)
         table.styles.height = min(len(self._offers), MOST_ROWS) + 1
 
     @on(DescendantFocus)
     @on(DescendantBlur)
     def _focus_moved(self) -> None:
-        self._show_offers(self.box.has_class("-locked"))
+        self._show_offers()
 
     @on(PredictionInput.Locked)
     def _said(self, event: PredictionInput.Locked) -> None:

@@ -174,7 +174,7 @@ class MainScreen(FivePanes):
 
     @on(messages.Offered)
     def _figures_offered(self, event: messages.Offered) -> None:
-        self.query_one(FigureBox).offer(event.known, has_figure=bool(self.desk.figures))
+        self.query_one(FigureBox).offer(event.known)
 
     @on(PredictionInput.Locked, "#number")
     def _number_said(self, event: PredictionInput.Locked) -> None:
