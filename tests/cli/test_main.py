@@ -48,6 +48,14 @@ def test_an_option_that_there_is_not_is_a_usage_error_in_words_and_in_json(run, 
     assert said.json["error"]["code"] == "usage"
 
 
+@pytest.mark.parametrize("hz", ["nan", "0", "-1", "1e9", "inf", "fast"])
+@pytest.mark.parametrize("words", [[], ["replay"]], ids=["screens", "replay"])
+def test_a_paint_rate_that_no_screen_keeps_is_said_before_it_opens(run, words, hz):
+    said = run(*words, f"--hz={hz}")
+    assert (said.code, said.out) == (2, "")
+    assert f"argument --hz: {hz} is not between 0.2 and 10" in said.err
+
+
 def test_two_dashes_are_no_options_value(run):
     said = run("bytes", "anything", "--bandwidth=--")
     assert (said.code, said.out) == (2, "")

@@ -78,6 +78,25 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ledger", metavar="FILE", type=Path, help="another ledger than the user's own")
 
 
+def add_hz(parser: argparse.ArgumentParser) -> None:
+    """`--hz N`."""
+    parser.add_argument(
+        "--hz", type=_hz, metavar="N", help="paints a second while a run measures (4, over SSH 2)"
+    )
+
+
+def _hz(text: str) -> float:
+    from workbench.settings import LIMITS
+
+    low, high = LIMITS["hz"]
+    try:
+        if low <= (hz := float(text)) <= high:
+            return hz
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text} is not between {low:g} and {high:g}")
+
+
 def model_dirs(named: Sequence[Path]) -> list[Path]:
     """The directories from the command line, then those from the settings."""
     from workbench.settings import load_settings

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--speed", type=float, default=1.0, metavar="N", help="times as fast as it was (1)")
     parser.add_argument("--headless", action="store_true", help="the story, even on a terminal")
-    parser.add_argument("--hz", type=float, metavar="N", help="paints a second (4, over SSH 2)")
+    options.add_hz(parser)
     parser.add_argument("--theme", choices=("dark", "light", "high-contrast"), help="colours (dark)")
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
     options.add_json(parser)

@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_bandwidth(parser)
     options.add_rule(parser)
     options.add_json(parser)
-    parser.add_argument("--hz", type=float, metavar="N", help="paints a second during a run (4, over SSH 2)")
+    options.add_hz(parser)
     parser.add_argument("--theme", choices=("dark", "light", "high-contrast"), help="colours (dark)")
     parser.add_argument("--blind", action="store_true", help="paint nothing while a run measures")
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
