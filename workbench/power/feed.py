@@ -19,6 +19,7 @@ from workbench.power.surroundings import end_group
 Keyed = Iterable[tuple[str, Sample]]
 
 STOP_TIMEOUT_S = 1.0
+EXIT_LOOK_S = 1.0
 STDERR_KEPT_BYTES = 4096
 
 
@@ -87,8 +88,10 @@ class ProcessFeed:
         complaint = b""
         waiting = [out, err, self._wake_read]
         while out in waiting and not self._closing.is_set():
-            ready, _, _ = select.select(waiting, [], [])
+            ready, _, _ = select.select(waiting, [], [], EXIT_LOOK_S)
             at_ns = time.perf_counter_ns()
+            if not ready and process.poll() is not None:
+                break  # it has ended and said all; what it has started may hold the pipe for ever
             if err in ready:
                 said = os.read(err, 65536)
                 complaint = (complaint + said)[-STDERR_KEPT_BYTES:]
@@ -173,13 +176,14 @@ class PollFeed:
 
 
 def _rest(fd: int) -> bytes:
-    """What is left on stderr after stdout ended; waits no longer than half a second."""
+    """What is left on stderr after stdout ended: half a second of it, however much is said."""
     said = b""
-    while select.select([fd], [], [], 0.5)[0]:
+    until_s = time.monotonic() + 0.5
+    while select.select([fd], [], [], max(0.0, until_s - time.monotonic()))[0]:
         more = os.read(fd, 65536)
-        if not more:
+        said = (said + more)[-STDERR_KEPT_BYTES:]
+        if not more or time.monotonic() > until_s:
             break
-        said += more
     return said
 
 
