@@ -3,7 +3,8 @@
 Rates: "Write the Prediction Before the Number" (one decimal); 2B and 4B: "The Decode Ceiling".
 """
 
-from workbench.ledger.record import NamedCeiling, Quantization, Record
+from workbench.ledger.parts import NamedCeiling, Quantization
+from workbench.ledger.record import Record
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind, ceilings
 
 SPEC = BandwidthFigure(819, BandwidthKind.SPEC, "Apple")

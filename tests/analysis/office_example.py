@@ -7,7 +7,8 @@ from tests.analysis.office import BYTES, SPEC, office_record
 from workbench.analysis.token_times import differences, even
 from workbench.analysis.verdict import judged
 from workbench.ledger.example import EVEN_TIMES_RULE, OFFICE_RUN_1
-from workbench.ledger.record import NamedCeiling, Record, sealed
+from workbench.ledger.parts import NamedCeiling
+from workbench.ledger.record import Record, sealed
 from workbench.prediction.ceiling import ceilings
 
 MIXTURE = "Qwen3.5-35B-A3B-4bit"

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.analysis.office import office_record
 from workbench.analysis.calibration import calibrations, off_by, rank
-from workbench.ledger.record import NamedPrediction
+from workbench.ledger.parts import NamedPrediction
 
 
 def said(**people):

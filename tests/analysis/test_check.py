@@ -10,7 +10,7 @@ from workbench.analysis.excess import alternatives_of
 from workbench.analysis.reference import ledger_beside, office_beside
 from workbench.analysis.verdict import judged
 from workbench.errors import UsageError
-from workbench.ledger.record import NamedCeiling
+from workbench.ledger.parts import NamedCeiling
 from workbench.ledger.table import row_of
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind, ceilings
 

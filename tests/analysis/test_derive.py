@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.analysis.office import SPEC, STREAMED, office_record
 from workbench.analysis.derive import derive, prediction_error
-from workbench.ledger.record import NamedPrediction
+from workbench.ledger.parts import NamedPrediction
 
 # "The Decode Ceiling": ceilings at 638 GB/s and measured / ceiling. Its 4B ceiling of 269 came from rounded
 # inputs (269.53), so did 67 % on the 9B, which stands for 95/142.9 = 66.5 %.

@@ -10,15 +10,8 @@ from workbench.analysis.counting_error import Miscounted
 from workbench.analysis.excess import alternatives, alternatives_of, composition, explanations
 from workbench.analysis.low import parameters
 from workbench.analysis.verdict import judge, judged
-from workbench.ledger.record import (
-    InterTokenMs,
-    KernelFigure,
-    NamedCeiling,
-    Quantization,
-    Record,
-    Warn,
-    Witness,
-)
+from workbench.ledger.parts import InterTokenMs, KernelFigure, NamedCeiling, Quantization, Warn, Witness
+from workbench.ledger.record import Record
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind, ceilings
 
 MIXTURE = "Qwen3.5-35B-A3B-4bit"

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.cli import console
 from workbench.errors import CheckpointError
-from workbench.ledger.record import Fraction
+from workbench.ledger.parts import Fraction
 
 
 def test_words_go_to_stderr_and_data_to_stdout(capsys):

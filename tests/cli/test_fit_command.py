@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.analysis.office import BYTES, office_record
-from workbench.ledger.record import NamedPrediction
+from workbench.ledger.parts import NamedPrediction
 from workbench.ledger.store import append
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.checkpoints import invent
 from tests.ledger.builders import a_record
-from workbench.ledger.record import NamedPrediction
+from workbench.ledger.parts import NamedPrediction
 from workbench.ledger.store import append
 
 ACTING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}

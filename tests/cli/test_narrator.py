@@ -7,7 +7,7 @@ import pytest
 from workbench.accounting.engine import count
 from workbench.checkpoint.reading import open_checkpoint
 from workbench.cli.narrator import Narrator
-from workbench.ledger.record import LockedPrediction, NamedPrediction
+from workbench.ledger.parts import LockedPrediction, NamedPrediction
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
 from workbench.protocol.plan import Plan, RunSettings
 from workbench.protocol.run import Run, fold

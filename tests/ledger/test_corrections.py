@@ -149,7 +149,7 @@ def test_what_breaks_the_protocol_is_named(ledger, fields, code):
 
 
 def test_a_lock_changed_after_the_load_is_named(ledger):
-    from workbench.ledger.record import LockedPrediction
+    from workbench.ledger.parts import LockedPrediction
 
     append(ledger, a_run(locks=[LockedPrediction("2026-09-15T10:00:09Z", 95.0)]))
     assert problems(ledger) == [(1, "late_prediction")]

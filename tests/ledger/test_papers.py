@@ -13,7 +13,7 @@ from workbench.analysis.verdict import judged
 from workbench.ledger.card import card
 from workbench.ledger.difference import compare, shown
 from workbench.ledger.export import as_csv, as_json, as_markdown, markdown_table
-from workbench.ledger.record import (
+from workbench.ledger.parts import (
     FileEntry,
     FitEstimate,
     LockedPrediction,

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from tests.power.made import T0, S, counted, every, row, steady, trace
-from workbench.ledger.record import PowerReading
+from workbench.ledger.parts import PowerReading
 from workbench.power.claim import Claim, judge
 from workbench.power.energy import EnergyReading, Window, mwh_per_token, read_energy, window_of
 from workbench.power.source import Method, Sample

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.protocol.stage import NO_POWER, plan, repeat
-from workbench.ledger.record import PowerReading
+from workbench.ledger.parts import PowerReading
 from workbench.machine.nvidia import reason_names
 from workbench.power.choice import Choice
 from workbench.power.conditions import PowerConditions

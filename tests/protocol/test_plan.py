@@ -14,7 +14,7 @@ from workbench.accounting.count import AppliedOverride
 from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Finding
 from workbench.errors import UsageError
-from workbench.ledger.record import Warn
+from workbench.ledger.parts import Warn
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
 from workbench.protocol.accounts import bytes_fields, figure_fields, model_fields, revision
 from workbench.protocol.plan import RULES, Plan, RunSettings, expected_seconds

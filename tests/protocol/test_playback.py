@@ -10,7 +10,7 @@ from tests.analysis.office import office_record
 from tests.protocol.test_replaying import recorded
 from workbench import locations
 from workbench.errors import PredictionMissingError, UsageError
-from workbench.ledger.record import NamedPrediction
+from workbench.ledger.parts import NamedPrediction
 from workbench.protocol.playback import FASTEST, SLOWEST, Playback, Tempo
 from workbench.protocol.replaying import replay_of
 from workbench.protocol.run import Phase

@@ -19,7 +19,8 @@ from workbench.protocol.recover import recover
 HOLDER = """
 import sys
 from pathlib import Path
-from workbench.ledger.record import LockedPrediction, Record
+from workbench.ledger.parts import LockedPrediction
+from workbench.ledger.record import Record
 from workbench.protocol.lock import PredictionLock
 record = Record(record_id="r-1", run_group_id="g-1", experiment="single", status="interrupted", lock_id="l-1",
                 reason="The program ended before the run did.", model="tiny", predicted_tps_human=120.0,

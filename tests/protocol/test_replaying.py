@@ -12,7 +12,7 @@ from tests.protocol.stage import Stage, plan
 from workbench.accounting.roles import Role
 from workbench.errors import UsageError
 from workbench.ledger.example import OFFICE_RUN_1
-from workbench.ledger.record import RoleBytes, Witness
+from workbench.ledger.parts import RoleBytes, Witness
 from workbench.ledger.store import read
 from workbench.prediction.ceiling import BandwidthKind
 from workbench.protocol.plan import Plan, require_runnable

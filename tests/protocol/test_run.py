@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.protocol.stage import STAMP, plan, repeat, story
-from workbench.ledger.record import LockedPrediction
+from workbench.ledger.parts import LockedPrediction
 from workbench.protocol.plan import RunSettings
 from workbench.protocol.run import PLOT_POINTS, TEXT_CHARS, Phase, Run, Step, fold
 from workbench.worker import messages as m

@@ -3,7 +3,8 @@
 from tests.analysis.office import BYTES, SPEC, office_record
 from workbench.analysis.verdict import judged
 from workbench.ledger.discard import discard
-from workbench.ledger.record import NamedPrediction, Record
+from workbench.ledger.parts import NamedPrediction
+from workbench.ledger.record import Record
 from workbench.ledger.store import append
 
 DENSE = "Qwen3.5-9B-4bit"

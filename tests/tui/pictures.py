@@ -11,7 +11,8 @@ from tests.tui.graphs import agreeing
 from workbench.accounting.engine import count
 from workbench.analysis.verdict import judged
 from workbench.checkpoint.checkpoint import State
-from workbench.ledger.record import LockedPrediction, NamedCeiling, NamedPrediction, Record
+from workbench.ledger.parts import LockedPrediction, NamedCeiling, NamedPrediction
+from workbench.ledger.record import Record
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind, ceiling_tps
 from workbench.protocol.plan import Plan, RunSettings
 from workbench.protocol.run import Phase, Run, fold

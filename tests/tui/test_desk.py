@@ -7,7 +7,8 @@ import pytest
 from tests.protocol.stage import SPEC, checkpoint, count, plan, story
 from workbench.checkpoint.checkpoint import Finding, State
 from workbench.errors import CheckpointError
-from workbench.ledger.record import LockedPrediction, NamedPrediction, Record
+from workbench.ledger.parts import LockedPrediction, NamedPrediction
+from workbench.ledger.record import Record
 from workbench.protocol.run import Phase, Run, fold
 from workbench.tui.desk import Desk, plan_of, run_is_off, step_states
 from workbench.tui.hinting import hint_ids

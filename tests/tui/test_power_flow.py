@@ -16,7 +16,8 @@ from tests.tui.desk_stage import (
 )
 from tests.tui.powers import STATES, energetic_run, state
 from workbench.errors import UsageError
-from workbench.ledger.record import PowerReading, Record
+from workbench.ledger.parts import PowerReading
+from workbench.ledger.record import Record
 from workbench.power.choice import Choice
 from workbench.power.external import External, Typed
 from workbench.protocol.plan import expected_seconds

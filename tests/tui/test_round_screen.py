@@ -6,7 +6,7 @@ from tests.tui.desk_stage import APPLE, DENSE, lock, pane_text, pick, run_to_end
 from tests.tui.office_ledger import office
 from widgets.big_number import BigNumber
 from workbench.analysis.calibration import rank
-from workbench.ledger.record import NamedPrediction
+from workbench.ledger.parts import NamedPrediction
 from workbench.tui.screens.round import RoundScreen, nearest
 from workbench.tui.words import off_words, outcome_facts
 

@@ -9,7 +9,7 @@ from tests.tui.graphs import agreeing, differing, unwitnessed
 from tests.tui.pictures import MIXTURE, SPEC, app_over, counted, ended, entries, locked, running, sizes
 from tests.tui.powers import STATES, state
 from workbench.analysis.reference import Beside, office_beside
-from workbench.ledger.record import PowerReading
+from workbench.ledger.parts import PowerReading
 from workbench.power.choice import Choice, LookedFor
 from workbench.power.external import Typed
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind

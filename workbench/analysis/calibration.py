@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.rates import plausible_tps
-from workbench.ledger.record import NamedPrediction, Record
+from workbench.ledger.parts import NamedPrediction
+from workbench.ledger.record import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from workbench.analysis.rates import plausible_tps
-from workbench.ledger.record import Fraction, NamedCeiling, NamedPrediction, Record
+from workbench.ledger.parts import Fraction, NamedCeiling, NamedPrediction
+from workbench.ledger.record import Record
 from workbench.prediction.ceiling import ceiling_tps, effective_gbps, fraction
 
 

@@ -9,7 +9,8 @@ from itertools import combinations
 from typing import Protocol
 
 from workbench.accounting.count import Count
-from workbench.ledger.record import Record, RoleBytes
+from workbench.ledger.parts import RoleBytes
+from workbench.ledger.record import Record
 
 TOLERANCE = 0.001
 """Byte totals closer than this share are the same count."""

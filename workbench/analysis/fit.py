@@ -23,7 +23,7 @@ from workbench.analysis.least_squares import (
 )
 from workbench.analysis.student import t_quantile
 from workbench.errors import UsageError
-from workbench.ledger.record import FitEstimate
+from workbench.ledger.parts import FitEstimate
 
 CONFIDENCE = 0.95
 CLAIM_POINTS = 5

@@ -11,7 +11,8 @@ from workbench.analysis.counting_error import COUNTING_RULES
 from workbench.analysis.fit import Fit, FitRefusedError, estimate, fit
 from workbench.analysis.least_squares import Point, Weighting
 from workbench.analysis.rates import plausible_tps
-from workbench.ledger.record import FitEstimate, Record
+from workbench.ledger.parts import FitEstimate
+from workbench.ledger.record import Record
 from workbench.ledger.words import percent
 
 RUNS = frozenset({"single", "ladder", "energy", "demo"})

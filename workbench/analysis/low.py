@@ -5,7 +5,8 @@ Source of the threshold: "Write the Prediction Before the Number" (15 %, models 
 
 from workbench.analysis.counting_error import JudgedCeiling
 from workbench.checkpoint.dtypes import bits_per_value
-from workbench.ledger.record import KernelFigure, Record
+from workbench.ledger.parts import KernelFigure
+from workbench.ledger.record import Record
 from workbench.ledger.words import gbps, percent
 from workbench.machine.spoiled import BUSY_PCT
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from workbench.ledger.record import InterTokenMs
+from workbench.ledger.parts import InterTokenMs
 
 DECODE_RULE = "(N-1)/(t_N - t_1)"
 """How `decode_tps` counts: N-1 intervals lie between N tokens."""

@@ -13,7 +13,7 @@ from workbench.errors import UsageError
 from workbench.exits import ExitCode
 
 if TYPE_CHECKING:
-    from workbench.ledger.record import KernelFigure
+    from workbench.ledger.parts import KernelFigure
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from workbench.accounting.count import Count
 from workbench.checkpoint.checkpoint import Checkpoint, State
 from workbench.cli import opening
 from workbench.cli.rule_table import bytes_by_rule
-from workbench.ledger.record import Witness
+from workbench.ledger.parts import Witness
 from workbench.prediction.ceiling import BandwidthFigure, ceilings
 from workbench.protocol.accounts import bytes_fields, model_fields
 from workbench.protocol.plan import Plan

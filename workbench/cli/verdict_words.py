@@ -6,7 +6,8 @@ from pathlib import Path
 from workbench.cli import console
 from workbench.escape import visible
 from workbench.ledger.card import fit_estimate
-from workbench.ledger.record import PowerReading, Record
+from workbench.ledger.parts import PowerReading
+from workbench.ledger.record import Record
 from workbench.ledger.words import gb, gbps, percent, rate
 
 

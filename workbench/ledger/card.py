@@ -4,7 +4,8 @@ Label and text pairs; whoever shows them chooses the form.
 """
 
 from workbench.escape import visible
-from workbench.ledger.record import FitEstimate, Record
+from workbench.ledger.parts import FitEstimate
+from workbench.ledger.record import Record
 from workbench.ledger.words import NOT_MEASURED, gb, gbps, percent, rate, signed_percent
 
 Line = tuple[str, str]

@@ -6,7 +6,8 @@ from uuid import uuid4
 from workbench.errors import UsageError
 from workbench.escape import visible
 from workbench.ledger.moments import moment_of, utc_text
-from workbench.ledger.record import NamedCeiling, Quantization, Record
+from workbench.ledger.parts import NamedCeiling, Quantization
+from workbench.ledger.record import Record
 from workbench.ledger.words import gb
 from workbench.prediction.ceiling import BandwidthFigure, ceilings
 

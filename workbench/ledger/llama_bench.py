@@ -14,7 +14,8 @@ import msgspec
 
 from workbench.errors import LedgerError
 from workbench.ledger.imported import Imported
-from workbench.ledger.record import Quantization, Record
+from workbench.ledger.parts import Quantization
+from workbench.ledger.record import Record
 from workbench.locations import shown
 
 LLAMA_BENCH_RULE = "n_gen/T, synchronised after every token (llama-bench)"

@@ -5,7 +5,8 @@ Label and text pairs; an energy claim carries device, method, rate and formula, 
 
 from workbench.escape import visible
 from workbench.ledger.card import Line, bandwidth, bits, bytes_per_token, measurement, versions
-from workbench.ledger.record import PowerReading, Record
+from workbench.ledger.parts import PowerReading
+from workbench.ledger.record import Record
 from workbench.ledger.words import NOT_MEASURED, gb, percent, rate
 
 ENERGY_FORMULA = "energy per token = power / (3.6 x tok/s)"

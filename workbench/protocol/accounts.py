@@ -16,7 +16,7 @@ from workbench.checkpoint.dtypes import matrix_dtypes
 from workbench.checkpoint.files import read_small
 from workbench.checkpoint.model_config import ModelConfig, view, view_gguf
 from workbench.errors import CheckpointError
-from workbench.ledger.record import FileEntry, NamedCeiling, Quantization, RoleBytes, Warn
+from workbench.ledger.parts import FileEntry, NamedCeiling, Quantization, RoleBytes, Warn
 from workbench.prediction.ceiling import ceilings
 from workbench.protocol.plan import RULES, Plan
 from workbench.shelf.synthetic import MARK

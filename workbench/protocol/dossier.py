@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.errors import LedgerError, PredictionMissingError, UsageError
 from workbench.ledger import store
-from workbench.ledger.record import LockedPrediction, NamedPrediction, Record
+from workbench.ledger.parts import LockedPrediction, NamedPrediction
+from workbench.ledger.record import Record
 from workbench.ledger.store import UnwrittenRecordError
 from workbench.ledger.table import load
 from workbench.machine.stamp import Facts, MachineStamp, compose

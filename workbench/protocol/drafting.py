@@ -10,7 +10,8 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from workbench.ledger.record import GpuClock, LockedPrediction, NamedPrediction, Record
+from workbench.ledger.parts import GpuClock, LockedPrediction, NamedPrediction
+from workbench.ledger.record import Record
 from workbench.machine.stamp import MachineStamp
 from workbench.protocol.accounts import bytes_fields, figure_fields, model_fields, settings_fields
 from workbench.protocol.past import Past

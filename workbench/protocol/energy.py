@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from workbench.ledger.record import PowerReading
+from workbench.ledger.parts import PowerReading
 from workbench.machine.macos import THERMAL_LEVELS
 from workbench.power.choice import Choice, look
 from workbench.power.clocks import Alignment, align

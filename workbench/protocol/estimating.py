@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from workbench.analysis.fit_groups import estimate_for
-from workbench.ledger.record import FitEstimate, Record
+from workbench.ledger.parts import FitEstimate
+from workbench.ledger.record import Record
 from workbench.machine.stamp import MachineStamp
 from workbench.protocol.accounts import bytes_fields, model_fields, settings_fields
 from workbench.protocol.plan import Plan

@@ -10,7 +10,8 @@ from typing import Any
 
 from workbench.analysis.fit_groups import RUNS
 from workbench.ledger.moments import moment_of
-from workbench.ledger.record import FitEstimate, Record
+from workbench.ledger.parts import FitEstimate
+from workbench.ledger.record import Record
 from workbench.machine.stamp import MachineStamp
 from workbench.protocol.accounts import model_fields
 from workbench.protocol.estimating import estimate_of

@@ -12,7 +12,7 @@ from workbench.accounting.count import Count
 from workbench.accounting.ruling import Ruling, weight_bytes_by_rule
 from workbench.checkpoint.checkpoint import Checkpoint, State
 from workbench.errors import CheckpointError, UsageError
-from workbench.ledger.record import FitEstimate, Witness
+from workbench.ledger.parts import FitEstimate, Witness
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.worker.messages import DecodeRequest
 

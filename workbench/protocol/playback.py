@@ -13,7 +13,8 @@ import msgspec
 
 from workbench.analysis.derive import derive
 from workbench.errors import PredictionMissingError, UsageError
-from workbench.ledger.record import LockedPrediction, NamedPrediction, Record
+from workbench.ledger.parts import LockedPrediction, NamedPrediction
+from workbench.ledger.record import Record
 from workbench.protocol.dossier import require_predictions
 from workbench.protocol.plan import Plan
 from workbench.protocol.replaying import Replay

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from workbench.errors import CheckpointError, WorkerError
 from workbench.ledger import store
-from workbench.ledger.record import KernelFigure, Record
+from workbench.ledger.parts import KernelFigure
+from workbench.ledger.record import Record
 from workbench.ledger.table import load, record_of
 from workbench.locations import ledger_path, synthetic_dir
 from workbench.machine.spoiled import spoiled_by

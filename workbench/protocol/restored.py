@@ -11,7 +11,8 @@ from typing import Any
 from workbench.accounting.count import RECORDED, AppliedOverride, Count, RoleTotals, Row, SeedCount
 from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Checkpoint, Finding, Tensor, WeightFile
-from workbench.ledger.record import Record, Witness
+from workbench.ledger.parts import Witness
+from workbench.ledger.record import Record
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind, figure_and_rule
 from workbench.protocol.plan import RULES, Plan, RunSettings
 from workbench.shelf.synthetic import MARK

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from workbench.analysis.rates import plausible_tps
-from workbench.ledger.record import LockedPrediction, NamedPrediction, Record
+from workbench.ledger.parts import LockedPrediction, NamedPrediction
+from workbench.ledger.record import Record
 from workbench.protocol.plan import Plan, RunSettings
 from workbench.worker import messages as m
 

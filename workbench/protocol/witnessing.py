@@ -21,7 +21,7 @@ from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.checkpoint.config import CONFIG_LIMIT_BYTES
 from workbench.checkpoint.files import read_small
 from workbench.errors import CheckpointError, WorkerError
-from workbench.ledger import record
+from workbench.ledger import parts
 from workbench.locations import cache_dir
 from workbench.witness import cache
 from workbench.witness.agreement import Agreement, compare
@@ -100,9 +100,9 @@ async def seals(
     return [compare(by_rules, reading) for reading in found.readings]
 
 
-def as_recorded(agreement: Agreement) -> record.Witness:
+def as_recorded(agreement: Agreement) -> parts.Witness:
     """The agreement as the ledger's record has it."""
-    return record.Witness(
+    return parts.Witness(
         bytes_per_token=agreement.graph_bytes,
         status=str(agreement.status),
         reason=agreement.reason,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from widgets.fact_list import LABEL_CELLS, Fact
 from widgets.sparkline import sparkline
-from workbench.ledger.record import PowerReading, Record
+from workbench.ledger.parts import PowerReading
+from workbench.ledger.record import Record
 
 if TYPE_CHECKING:
     from workbench.power.choice import Choice

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from widgets.fact_list import Fact, FactList
-from workbench.ledger.record import PowerReading
+from workbench.ledger.parts import PowerReading
 from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
 from workbench.tui.power_words import GAP, live_facts, reading_facts, source_facts, wish_fact
