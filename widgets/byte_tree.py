@@ -1,11 +1,10 @@
 """The tree of a checkpoint's bytes: module paths folded, byte figures aligned, roles by letter and colour.
 
-It shows plain nodes and knows no rule. Children are asked for when a node is opened, rows are drawn when they
-come into sight: a hundred thousand tensors cost what a screenful costs.
+It shows plain nodes and knows no rule; which of them are open is the `outline`. Rows are drawn when they come
+into sight: a hundred thousand tensors cost what a screenful costs.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -13,44 +12,12 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from widgets.line_list import LineList, Piece, fit_middle, fit_right
+from widgets.outline import ByteNode, Outline
 from widgets.sizes import unit_for
 from widgets.visible import visible
 
 BAR_CELLS = 8
-ENOUGH_LINES = 6
-"""A new tree is opened along its largest nodes until it has this many lines."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
-
-
-@dataclass(frozen=True, slots=True)
-class ByteNode:
-    """One line of the tree: a module or a tensor.
-
-    `token_bytes` is what one step reads; `share` is how much of the node that is, `part` how much of all that
-    the step reads. `letter` and `kind` (a lower-case word that names the colour) tell its role; `more` holds
-    other accounts' figures for `token_bytes`, for the tree's extra columns, `source` whatever the owner wants
-    back. `children` is called on opening, with true for the largest first and false for model order.
-    """
-
-    name: str
-    disk_bytes: int
-    token_bytes: float
-    share: float | None = None
-    part: float = 0.0
-    letter: str = ""
-    kind: str = ""
-    note: str = ""
-    more: tuple[float | None, ...] = ()
-    source: object = None
-    children: Callable[[bool], Sequence["ByteNode"]] | None = None
-
-
-@dataclass(slots=True)
-class _Line:
-    node: ByteNode
-    depth: int
-    path: tuple[str, ...]
-    open: bool = False
 
 
 class ByteTree(LineList):
@@ -100,8 +67,7 @@ class ByteTree(LineList):
         """`extra_columns` are headers for the nodes' `more` figures, in bytes: one is left of the count."""
         super().__init__(id=id)
         self.extra_columns = tuple(extra_columns)
-        self._lines: list[_Line] = []
-        self._roots: Sequence[ByteNode] = ()
+        self._outline = Outline()
         self._unit = unit_for(0)
         self._figure_cells = 0
 
@@ -111,122 +77,76 @@ class ByteTree(LineList):
         self, roots: Sequence[ByteNode], *, extra_columns: Sequence[str] = (), keep: bool = False
     ) -> None:
         """Show these nodes, a lone root opened; `keep` leaves cursor and open nodes as they are."""
-        opened = {line.path for line in self._lines if line.open} if keep else set()
-        here = self._lines[self.cursor].path if keep and self._lines else None
-        self._roots = roots
+        before = self._outline
         self.extra_columns = tuple(extra_columns)
         largest = max((node.disk_bytes for node in roots), default=0)
         self._unit = unit_for(largest)
         self._figure_cells = max(len(self._unit.text(largest)), len(self._unit.text(1)))
-        self._lines = self._unfold(roots, 0, (), opened)
-        if not keep and len(roots) == 1:
-            self._open_largest()
-        cursor = next((i for i, line in enumerate(self._lines) if line.path == here), 0)
-        self.lines_changed(cursor)
+        here = before.lines[self.cursor].path if keep and before.lines else None
+        self._outline = Outline(roots, by_size=self.by_size, like=before if keep else None)
+        self.lines_changed(self._outline.index_of(here))
 
     def node_at(self, index: int) -> ByteNode | None:
         """The node on a line, or None."""
-        return self._lines[index].node if 0 <= index < len(self._lines) else None
+        lines = self._outline.lines
+        return lines[index].node if 0 <= index < len(lines) else None
 
     def path_at(self, index: int) -> str:
         """The dotted module path of a line, as it came: not yet made harmless."""
-        return ".".join(self._lines[index].path) if 0 <= index < len(self._lines) else ""
+        lines = self._outline.lines
+        return ".".join(lines[index].path) if 0 <= index < len(lines) else ""
 
     def watch_by_size(self) -> None:
         """Largest first, or in model order."""
-        self.show(self._roots, extra_columns=self.extra_columns, keep=True)
-
-    def _open_largest(self) -> None:
-        """Open the first child of the first child and so on, until there is something to see."""
-        index = 0
-        while index < len(self._lines) < ENOUGH_LINES and self._open(index, quietly=True):
-            index = next((i for i in range(index + 1, len(self._lines)) if self._lines[i].node.children), -1)
-            if index < 0:
-                break
-
-    def _unfold(
-        self, nodes: Sequence[ByteNode], depth: int, path: tuple[str, ...], opened: set[tuple[str, ...]]
-    ) -> list[_Line]:
-        lines = []
-        for node in nodes:
-            line = _Line(node, depth, (*path, node.name))
-            lines.append(line)
-            if line.path in opened and node.children is not None:
-                line.open = True
-                lines += self._unfold(node.children(self.by_size), depth + 1, line.path, opened)
-        return lines
+        self.show(self._outline.roots, extra_columns=self.extra_columns, keep=True)
 
     # --- opening and closing ---
 
     def action_choose(self) -> None:
         """Enter opens and closes; on a tensor it is left to the screen."""
-        if self._lines and self._lines[self.cursor].node.children is not None:
+        node = self.node_at(self.cursor)
+        if node is not None and node.children is not None:
             self.action_fold()
         else:
             super().action_choose()
 
     def action_fold(self) -> None:
         """Open or close the node under the cursor."""
-        if self._lines:
-            self._close(self.cursor) if self._lines[self.cursor].open else self._open(self.cursor)
+        if self._outline.lines:
+            self._close() if self._outline.lines[self.cursor].open else self._open()
 
     def action_open(self) -> None:
         """Open the node under the cursor; when it is open, step into it."""
-        if not self._lines:
+        if not self._outline.lines:
             return
-        if self._lines[self.cursor].open:
+        if self._outline.lines[self.cursor].open:
             self.cursor += 1
         else:
-            self._open(self.cursor)
+            self._open()
 
     def action_close(self) -> None:
         """Close the node under the cursor; when it is closed, go to its parent."""
-        if not self._lines:
+        if not self._outline.lines:
             return
-        line = self._lines[self.cursor]
-        if line.open:
-            self._close(self.cursor)
-        elif line.depth:
-            self.cursor = next(
-                i for i in range(self.cursor, -1, -1) if self._lines[i].depth == line.depth - 1
-            )
+        if self._outline.lines[self.cursor].open:
+            self._close()
+        else:
+            self.cursor = self._outline.parent_of(self.cursor)
 
     def action_open_below(self) -> None:
         """Open everything below the cursor, at most a few thousand lines of it."""
-        index = self.cursor
-        if not self._lines:
-            return
-        depth = self._lines[index].depth
-        opened = 0
-        while opened < 5000:
-            opened += self._open(index, quietly=True)
-            index += 1
-            if index >= len(self._lines) or self._lines[index].depth <= depth:
-                break
-        self.lines_changed()
+        if self._outline.lines:
+            self._outline.open_below(self.cursor)
+            self.lines_changed()
 
-    def _open(self, index: int, *, quietly: bool = False) -> int:
-        line = self._lines[index]
-        if line.open or line.node.children is None:
-            return 0
-        line.open = True
-        below = [
-            _Line(child, line.depth + 1, (*line.path, child.name))
-            for child in line.node.children(self.by_size)
-        ]
-        self._lines[index + 1 : index + 1] = below
-        if not quietly:
+    def _open(self) -> None:
+        if self._outline.lines[self.cursor].node.children is not None:
+            self._outline.open(self.cursor)
             self.lines_changed()
             self.post_message(self.Opened())
-        return len(below)
 
-    def _close(self, index: int) -> None:
-        line = self._lines[index]
-        end = index + 1
-        while end < len(self._lines) and self._lines[end].depth > line.depth:
-            end += 1
-        line.open = False
-        del self._lines[index + 1 : end]
+    def _close(self) -> None:
+        self._outline.close(self.cursor)
         self.lines_changed()
         self.post_message(self.Opened())
 
@@ -235,11 +155,11 @@ class ByteTree(LineList):
     @property
     def line_count(self) -> int:
         """Open lines."""
-        return len(self._lines)
+        return len(self._outline.lines)
 
     def draw_header(self, width: int) -> Sequence[Piece]:
         """Column titles with the unit."""
-        if not self._lines:
+        if not self._outline.lines:
             return []
         name_width, columns = self._layout(width)
         pieces: list[Piece] = [(fit_middle("  role, module", name_width), "")]
@@ -249,7 +169,7 @@ class ByteTree(LineList):
 
     def draw_line(self, index: int, width: int) -> Sequence[Piece]:
         """One node: fold mark, role letter, name, figures."""
-        line = self._lines[index]
+        line = self._outline.lines[index]
         node = line.node
         name_width, columns = self._layout(width)
         mark = " " if node.children is None else "▾" if line.open else "▸"

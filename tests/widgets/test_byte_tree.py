@@ -5,7 +5,8 @@ import time
 import pytest
 
 from tests.widgets.stage import Stage, acting, rows_of
-from widgets.byte_tree import ByteNode, ByteTree, share_text
+from widgets.byte_tree import ByteTree, share_text
+from widgets.outline import ByteNode
 
 HOSTILE = ["\x1b[2J\x1b[31m", "[bold red]x[/]", "\u202eevil", "a\nb", "x" * 5000, "", "[/nothing"]
 

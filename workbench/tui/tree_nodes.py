@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from widgets.byte_tree import ByteNode
 from widgets.fact_list import Fact
+from widgets.outline import ByteNode
 from widgets.sizes import sized
 from workbench.accounting.count import RECORDED, Count, Row, SeedCount
 from workbench.accounting.roles import LETTERS, Role
