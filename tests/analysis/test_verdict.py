@@ -405,10 +405,46 @@ def test_repeats_whose_mean_and_median_part_are_said():
     assert "apart" not in said(tps_mean=95.1, tps_median=97.0)
 
 
-def test_quarters_say_throttling_or_warming():
-    assert "throttling" in said(tps_first_quarter=100.0, tps_last_quarter=94.0)
-    assert "still warming up" in said(tps_first_quarter=94.0, tps_last_quarter=100.0)
+def test_a_slower_last_quarter_is_heat_or_company_and_a_grown_context_only_where_it_grew():
+    slower = {"tps_first_quarter": 100.0, "tps_last_quarter": 94.0}
+    assert "(94.0 %): heat slowed the machine, or something else took the bus." in said(**slower)
+    grown = {"context_bytes_per_token_start": 10**7, "context_bytes_per_token_end": 9 * 10**8}
+    words = "took the bus, or the context that each token reads grew."
+    assert words in said(**slower, **grown, repeats_tps=[97.0])
+    assert words not in said(**slower, **grown, repeats_tps=[97.0, 97.0])  # each repeat begins anew
+    assert "context" not in said(**slower, context_bytes_per_token_start=0, context_bytes_per_token_end=10**7)
+
+
+def test_a_faster_last_quarter_is_called_warming_up_only_where_the_warm_up_had_not_settled():
+    faster = {"tps_first_quarter": 94.0, "tps_last_quarter": 100.0}
+    maybe = "(106.4 %): it was still warming up, or the machine itself became faster on the way."
+    assert maybe in said(**faster)
+    assert maybe in said(**faster, warmup_passes=8, warmup_steady=False)
+    settled = said(**faster, warmup_passes=3, warmup_steady=True)
+    assert "(106.4 %): its warm-up had settled, so the machine itself became faster on the way." in settled
+    assert "warming up" not in settled
+
+
+def test_level_quarters_are_no_news():
     assert "quarter" not in said(tps_first_quarter=96.0, tps_last_quarter=95.0)
+
+
+def test_a_warm_up_that_never_settled_is_said():
+    assert "The warm-up's 8 passes never came to one rate" in said(warmup_passes=8, warmup_steady=False)
+    assert "never came" not in said(warmup_passes=3, warmup_steady=True)
+    assert "never came" not in said(warmup_passes=1)
+
+
+def test_a_small_checkpoint_on_a_cache_of_unknown_size_is_said_to_be_unchecked():
+    small = office_record("Qwen3.5-0.8B-4bit")
+    words = "Not checked: whether the 0.424 GB that a token reads fit the last-level cache"
+    assert words in " ".join(judge(small).reasons)
+    over = judge(replace(small, generation_tps=3000.0))  # over 100 %: the cache may be why
+    assert over.word == "counting error"
+    assert words in " ".join(over.reasons)
+    known = replace(small, last_level_cache_bytes=96_000_000)
+    assert "Not checked" not in " ".join(judge(known).reasons)
+    assert "Not checked" not in said()  # 4.5 GB fit no cache
 
 
 def test_a_run_that_was_suspended_at_a_token_is_spoiled_and_is_not_called_warming_up():

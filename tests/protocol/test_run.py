@@ -43,7 +43,7 @@ def test_a_run_goes_through_the_six_steps_in_their_order():
     assert run.finished
     assert [done.index for done in run.repeats] == [0, 1]
     assert run.loaded.load_s == 0.2
-    assert run.warm.passes == 1
+    assert [one.passes for one in run.warmed] == [1]
 
 
 def test_a_stamp_does_not_undo_a_lock_that_came_first():

@@ -71,9 +71,10 @@ def test_warm_up_throws_8_tokens_away_and_goes_on_until_two_passes_agree(run):
     assert (warmed[0].passes, warmed[0].tokens) == (1, 8)
     assert 3 <= len(warmed) <= 8
     assert [report.passes for report in warmed] == list(range(1, len(warmed) + 1))
-    if len(warmed) < 8:
-        before, last = warmed[-2].tps, warmed[-1].tps
-        assert abs(last - before) <= 0.05 * before
+    before, last = warmed[-2].tps, warmed[-1].tps
+    steady = abs(last - before) <= 0.05 * before
+    assert steady or len(warmed) == 8
+    assert [report.steady for report in warmed] == [False] * (len(warmed) - 1) + [steady]
 
 
 @pytest.mark.parametrize(
@@ -93,6 +94,8 @@ def test_each_warm_up_pass_is_as_long_as_the_rate_before_it_asks_for(monkeypatch
     decode._warm_up(request, None, [], said.append)
     assert [warmed.tokens for warmed in said] == tokens
     assert [warmed.tps for warmed in said] == rates[: len(tokens)]
+    assert [warmed.steady for warmed in said[:-1]] == [False] * (len(said) - 1)
+    assert said[-1].steady == (len(said) < 8)
 
 
 def test_a_repeat_holds_the_time_of_every_token(run):

@@ -6,11 +6,13 @@ Each function gives one sentence or nothing; only `stood_still` decides the verd
 from collections.abc import Iterator
 
 from workbench.ledger.record import Record
-from workbench.ledger.words import percent, rate
+from workbench.ledger.words import gb, percent, rate
 
 MEAN_MEDIAN_LIMIT = 0.03
 """The headline is the mean; a median that differs by more hides stalls or hides speed."""
 QUARTER_LIMIT = 0.05
+LARGEST_CACHE_BYTES = 500_000_000
+"""Where a cache's size is not known: GPUs have tens of MB to a few hundred, so that more cannot fit one."""
 STANDSTILL_MS = 1000.0
 STANDSTILL_TOKENS = 20
 """A token that takes a second and as long as twenty others: no kernel does that, a stopped process does."""
@@ -18,7 +20,7 @@ STANDSTILL_TOKENS = 20
 
 def observations(record: Record) -> Iterator[str]:
     """The sentences that apply to this record."""
-    for sentence in (_ended_early, _tokens, _repeats, _quarters, _witness, _synthetic, _not_here):
+    for sentence in _SENTENCES:
         if found := sentence(record):
             yield found
     for warning in record.warnings:
@@ -74,13 +76,42 @@ def _quarters(record: Record) -> str:
     if not first or not last or abs(last / first - 1) <= QUARTER_LIMIT or stood_still(record):
         return ""
     if last < first:
+        grown = ", or the context that each token reads grew" if _context_grew(record) else ""
         return (
             f"The last quarter ran at {rate(last)} tok/s after {rate(first)} in the first"
-            f" ({percent(last / first)}): throttling, or something else took the bus."
+            f" ({percent(last / first)}): heat slowed the machine, or something else took the bus{grown}."
         )
+    warming = "its warm-up had settled, so" if record.warmup_steady else "it was still warming up, or"
     return (
         f"The first quarter ran at {rate(first)} tok/s, the last at {rate(last)}"
-        f" ({percent(last / first)}): it was still warming up."
+        f" ({percent(last / first)}): {warming} the machine itself became faster on the way."
+    )
+
+
+def _context_grew(record: Record) -> bool:
+    """Whether keys and values of one long repeat added bytes that a quarter shows."""
+    start, end = record.context_bytes_per_token_start, record.context_bytes_per_token_end
+    if start is None or end is None or not record.weight_bytes_per_token or len(record.repeats_tps) > 1:
+        return False
+    return end - start > QUARTER_LIMIT * record.weight_bytes_per_token
+
+
+def _warm_up(record: Record) -> str:
+    if record.warmup_steady is not False:
+        return ""
+    return (
+        f"The warm-up's {record.warmup_passes} passes never came to one rate:"
+        " kernels may have gone on compiling, or the machine is not steady."
+    )
+
+
+def _cache(record: Record) -> str:
+    weights = record.weight_bytes_per_token
+    if record.last_level_cache_bytes is not None or not weights or weights > LARGEST_CACHE_BYTES:
+        return ""
+    return (
+        f"Not checked: whether the {gb(weights)} that a token reads fit the last-level cache, whose size is"
+        " not known here. If they do, the memory bus is not the limit."
     )
 
 
@@ -103,3 +134,9 @@ def _not_here(record: Record) -> str:
     if record.experiment != "external" and record.status != "imported":
         return ""
     return "Not measured here: the figures are as they were given."
+
+
+_SENTENCES = (
+    *(_ended_early, _tokens, _repeats, _quarters, _warm_up),
+    *(_cache, _witness, _synthetic, _not_here),
+)

@@ -112,7 +112,7 @@ def _screens(args: argparse.Namespace, ledger: Path, record: "Record", because: 
 def story(replay: "Replay", because: str | None = None) -> Iterator[str]:
     """The run in lines, in the protocol's order: nothing measured before what was predicted."""
     from workbench.cli.verdict_words import verdict_lines
-    from workbench.ledger.card import build, order, prediction, versions
+    from workbench.ledger.card import build, order, prediction, versions, warm_up
     from workbench.ledger.words import gb, percent, rate
     from workbench.prediction.ceiling import ceiling_tps
 
@@ -128,10 +128,7 @@ def story(replay: "Replay", because: str | None = None) -> Iterator[str]:
         ceiling = ceiling_tps(figure.gbps, plan.weight_bytes)
         yield f"         ceiling {rate(ceiling)} tok/s at {figure.name} ({visible(figure.source)})"
     load = f"loaded in {record.load_s:.1f} s, " if record.load_s is not None else ""
-    thrown = (
-        f"{record.warmup_tokens} tokens thrown away" if record.warmup_tokens is not None else "not recorded"
-    )
-    yield f"warm up  {load}{thrown}"
+    yield f"warm up  {load}{warm_up(record)}"
     yield from _measured(replay)
     lines = list(verdict_lines(record))
     yield f"record   {lines[0]}"

@@ -25,6 +25,7 @@ def card(record: Record, discarded_because: str | None = None) -> list[Line]:
         *([("order", order(record))] if record.predicted_at else []),
         ("ceiling", ceiling(record)),
         *([("the fit expected", fit_estimate(record))] if record.fit_estimate is not None else []),
+        *([("warm-up", warm_up(record))] if record.warmup_passes is not None else []),
         ("measurement", measurement(record)),
         ("gap", gap(record)),
         ("verdict", record.verdict or "none"),
@@ -142,6 +143,16 @@ def bandwidth(record: Record) -> str:
         return "no bandwidth figure"
     source = f": {visible(record.bandwidth_source)}" if record.bandwidth_source else ""
     return f"{record.bandwidth_kind or 'stated'} {record.bandwidth_gbps:g} GB/s{source}"
+
+
+def warm_up(record: Record) -> str:
+    """What was decoded and thrown away before the first repeat; as set, where only that is recorded."""
+    passes, thrown, as_set = record.warmup_passes, record.warmup_tokens_actual, record.warmup_tokens
+    if passes is None or thrown is None:
+        return "not recorded" if as_set is None else f"{as_set} tokens to be thrown away"
+    settled = {True: ", the last two at one rate", False: ", never at one rate"}
+    ended = "" if record.warmup_steady is None else settled[record.warmup_steady]
+    return f"{thrown} tokens thrown away in {passes} pass{'' if passes == 1 else 'es'}{ended}"
 
 
 def measurement(record: Record) -> str:

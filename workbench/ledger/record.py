@@ -162,6 +162,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     ui_hz: float | None = None
     blind: bool | None = None
     # results
+    warmup_passes: int | None = None  # passes that were decoded and thrown away before the first repeat
+    warmup_tokens_actual: int | None = None  # their tokens together; `warmup_tokens` is the setting
+    warmup_steady: bool | None = None  # the last two had one rate; null where passes were not compared
     load_s: float | None = None
     ttft_s: float | None = None
     prompt_tps: float | None = None

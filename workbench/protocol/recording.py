@@ -56,6 +56,7 @@ def completed(
         loaded_at=loaded_at(run) or drafted.loaded_at,
         kernel_cache=kernel_cache(run),
         **_loaded_fields(run),
+        **warm_up_fields(run),
         **condition_fields_typed(conditions),
         **(result_fields([repeat for repeat, _ in sound], [found for _, found in sound]) if sound else {}),
     )
@@ -141,10 +142,22 @@ def kernel_cache(run: Run) -> str | None:
 
     CUDA goes on compiling after 8 tokens; only a warm-up that went on until stable makes it warm.
     """
-    if run.warm is None:
-        return None
+    if not run.warmed:
+        return None if run.repeat_index is None else "cold"
     on_cuda = run.stamp is not None and run.stamp.backend == "cuda"
-    return "cold" if on_cuda and run.warm.passes < 2 else "warm"
+    return "cold" if on_cuda and run.warmed[-1].passes < 2 else "warm"
+
+
+def warm_up_fields(run: Run) -> dict[str, Any]:
+    """What the warm-up threw away. Whether it ended steady is known only where passes were compared."""
+    begun = run.repeat_index is not None
+    if not run.warmed and not begun:
+        return {}
+    return {
+        "warmup_passes": len(run.warmed),
+        "warmup_tokens_actual": sum(one.tokens for one in run.warmed),
+        "warmup_steady": run.warmed[-1].steady if len(run.warmed) > 1 and begun else None,
+    }
 
 
 def scope(record: Record, run: Run) -> str:

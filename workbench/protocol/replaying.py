@@ -114,7 +114,7 @@ def _cues(record: Record, repeats: Sequence[Sequence[int]]) -> Iterator[Cue]:
     at_s = min(load_s, LONGEST_WAIT_S)
     yield Cue(at_s, m.Loaded(load_s, record.prompt_sha256 or "", record.prompt_tokens or 0))
     at_s += WARM_UP_S
-    yield Cue(at_s, m.Warmed(passes=1, tokens=record.warmup_tokens or 0))
+    yield Cue(at_s, _warmed(record))
     for index, token_times in enumerate(repeats):
         at_s += PAUSE_S if index else 0.0
         yield Cue(at_s, m.RepeatStarted(index=index, of=len(repeats)))
@@ -124,6 +124,12 @@ def _cues(record: Record, repeats: Sequence[Sequence[int]]) -> Iterator[Cue]:
         at_s += (token_times[-1] - token_times[0]) / 1e9
         yield Cue(at_s, m.RepeatDone(_repeat(record, index, token_times)))
     yield Cue(at_s, m.Finished())
+
+
+def _warmed(record: Record) -> m.Warmed:
+    """The whole warm-up as one message."""
+    thrown = record.warmup_tokens if record.warmup_tokens_actual is None else record.warmup_tokens_actual
+    return m.Warmed(passes=record.warmup_passes or 1, tokens=thrown or 0)
 
 
 def _progress(index: int, token_times: Sequence[int]) -> list[m.Progress]:

@@ -68,7 +68,7 @@ class Run:
     locks: tuple[LockedPrediction, ...] = ()
     loading_at_ns: int | None = None
     loaded: m.Loaded | None = None
-    warm: m.Warmed | None = None
+    warmed: tuple[m.Warmed, ...] = ()
     repeat_index: int | None = None
     now: Point | None = None
     points: tuple[Point, ...] = ()
@@ -108,7 +108,7 @@ def fold(run: Run, report: m.Report) -> Run:
         case m.Loaded():
             return replace(run, phase=Phase.WARMING, loaded=report)
         case m.Warmed():
-            return replace(run, phase=Phase.WARMING, warm=report)
+            return replace(run, phase=Phase.WARMING, warmed=(*run.warmed, report))
         case m.RepeatStarted():
             return replace(run, phase=Phase.PREFILL, repeat_index=report.index, now=None, text="")
         case m.Progress():

@@ -115,11 +115,12 @@ class Loaded(Message, frozen=True):
 
 
 class Warmed(Message, frozen=True):
-    """One warm-up pass ended; its tokens are thrown away."""
+    """One warm-up pass ended; its tokens are thrown away. `steady`: its rate is that of the pass before."""
 
     passes: int
     tokens: int
     tps: float | None = None
+    steady: bool = False
 
 
 class RepeatStarted(Message, frozen=True):

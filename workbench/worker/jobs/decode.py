@@ -68,8 +68,9 @@ def _warm_up(request: DecodeRequest, loaded: LoadedModel, ids: list[int], say: S
         # Sized anew each time: the first pass compiles kernels, and its rate says nothing.
         tokens = min(max(_LEAST_TOKENS, round(_PASS_S * (tps or 0))), request.max_tokens)
         tps = _timed(request, loaded, ids, tokens).rate
-        say(Warmed(passes=passes, tokens=tokens, tps=tps))
-        if before is not None and tps is not None and abs(tps - before) <= STABLE * before:
+        steady = before is not None and tps is not None and abs(tps - before) <= STABLE * before
+        say(Warmed(passes=passes, tokens=tokens, tps=tps, steady=steady))
+        if steady:
             return
         before = tps
 
