@@ -122,11 +122,14 @@ def test_a_killed_program_leaves_no_worker_and_its_record_is_closed_at_the_next_
     until(lambda: desk.terminal.restored, "the terminal to be restored")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
-def test_a_signal_restores_the_terminal_keeps_the_record_and_gives_its_code(desk, number, code):
+@pytest.mark.parametrize(
+    ("number", "code", "runs"),
+    [(signal.SIGHUP, 129, True), (signal.SIGINT, 130, True), (signal.SIGTERM, 143, False)],
+)
+def test_a_signal_restores_the_terminal_keeps_the_record_and_gives_its_code(desk, number, code, runs):
     desk.start()
     statuses = []
-    if number is signal.SIGHUP:
+    if runs:
         desk.lock()
         desk.run()
         statuses = ["cancelled"]

@@ -24,7 +24,8 @@ from workbench.tui.options import Options
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.themes import DARK, THEMES, theme_name
 
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The ctrl+c key is none of them: the terminal hands it over as a key. SIGINT comes from other programs."""
 WIDTHS = [(0, "-narrow"), (120, "-wide")]
 HEIGHTS = [(0, "-tiny"), (16, "-low"), (30, "-tall")]
 LOOK_AFTER_S = 0.3
