@@ -188,6 +188,17 @@ class Stage:
         self.workers.append(ScriptedWorker(self.scripts[len(self.workers)], self.events))
         return self.workers[-1]
 
+    def spawn_that_says(self, *first_words):
+        """Spawns these workers' first words one after the other, then the usual one."""
+        words = iter(first_words)
+
+        async def spawn(job):
+            worker = await self.spawn(job)
+            worker.ready = next(words, worker.ready)
+            return worker
+
+        return spawn
+
 
 async def still(*, gpu, brief):
     """A machine where nothing changes."""

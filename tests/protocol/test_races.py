@@ -94,16 +94,8 @@ async def test_a_run_key_faster_than_the_worker_starts_no_second_worker(stage):
 
 async def test_a_worker_that_could_not_start_is_tried_again_by_the_run(stage):
     stage.scripts.append([])
-    measurement = stage.make()
-    ready = iter([m.Failed("backend_missing", "No working mlx.", "Install one."), None])
-
-    async def spawn(job):
-        worker = await stage.spawn(job)
-        worker.ready = next(ready) or worker.ready
-        return worker
-
-    measurement._spawn = spawn
-    async with measurement:
+    failed = m.Failed("backend_missing", "No working mlx.", "Install one.")
+    async with stage.make(spawn=stage.spawn_that_says(failed)) as measurement:
         with pytest.raises(WorkerError, match="No working mlx"):
             await measurement.prepare()
         measurement.lock([("", 120.0)])

@@ -261,15 +261,8 @@ async def test_a_worker_that_says_why_it_failed_is_quoted(stage):
 
 
 async def test_a_worker_without_a_backend_is_an_error_before_anything_is_locked(stage):
-    measurement = stage.make()
-
-    async def spawn(job):
-        worker = await stage.spawn(job)
-        worker.ready = m.Failed("backend_missing", "No working mlx.", "Install one.")
-        return worker
-
-    measurement._spawn = spawn
-    async with measurement:
+    ready = m.Failed("backend_missing", "No working mlx.", "Install one.")
+    async with stage.make(spawn=stage.spawn_that_says(ready)) as measurement:
         with pytest.raises(WorkerError, match="No working mlx") as raised:
             await measurement.prepare()
     assert raised.value.code == "backend_missing"
@@ -419,16 +412,8 @@ async def test_a_fault_of_our_own_still_leaves_a_record(stage, monkeypatch):
 @pytest.mark.parametrize(("passes", "expected"), [(1, "cold"), (3, "warm")])
 async def test_on_cuda_the_warm_up_lasts_until_it_is_stable(stage, passes, expected):
     said = [m.Warmed(passes=passes, tokens=2) if isinstance(one, m.Warmed) else one for one in story()]
-    measurement = stage.make(script=said)
     cuda = msgspec.structs.replace(STAMP, backend="cuda", device="NVIDIA H200")
-
-    async def spawn(job):
-        worker = await stage.spawn(job)
-        worker.ready = m.Ready(stamp=cuda, pid=worker.pid)
-        return worker
-
-    measurement._spawn = spawn
-    record = await run_of(measurement)
+    record = await run_of(stage.make(script=said, spawn=stage.spawn_that_says(m.Ready(stamp=cuda, pid=1))))
     assert stage.workers[0].request.warm_until_stable
     assert record.kernel_cache == expected
     await run_of(stage.make())
@@ -437,14 +422,12 @@ async def test_on_cuda_the_warm_up_lasts_until_it_is_stable(stage, passes, expec
 
 async def test_on_cuda_the_gpus_own_memory_decides_whether_a_checkpoint_fits(stage, monkeypatch):
     monkeypatch.setattr("workbench.machine.memory.available_bytes", lambda: 0)
-    measurement = stage.make()
     for gpu_bytes, warned in ((10**12, False), (10**3, True)):
         cuda = msgspec.structs.replace(STAMP, backend="cuda", memory_bytes=gpu_bytes)
-        measurement.run = replace(measurement.run, stamp=cuda, notices=())
-        measurement._warn_of_memory(1)
+        async with stage.make(spawn=stage.spawn_that_says(m.Ready(stamp=cuda, pid=1))) as measurement:
+            await measurement.prepare()
         assert any("the GPU may use" in notice for notice in measurement.run.notices) is warned
         assert not any("swap" in notice for notice in measurement.run.notices)
-    await measurement.close()
 
 
 async def test_an_energy_pass_without_a_source_is_not_waited_for(stage):

@@ -17,7 +17,7 @@ from tests.tui.desk_stage import (
     until,
     whole_run,
 )
-from workbench.protocol import steps
+from workbench.protocol import decode_worker
 
 OFFICE = "Qwen3.5-9B-4bit 4.466 GB a token: 51.8 % of spec 819 GB/s, 66.5 % of achieved 638 GB/s"
 
@@ -93,7 +93,7 @@ async def test_a_run_that_its_conditions_spoil_says_so(desk, monkeypatch):
 
 async def test_a_warning_of_memory_stays_on_the_screen(desk, monkeypatch):
     monkeypatch.setattr(
-        steps, "warning_now", lambda *_, **__: "This run needs 5.1 GB, but only 2.0 GB are free."
+        decode_worker, "warning_now", lambda *_, **__: "This run needs 5.1 GB, but only 2.0 GB are free."
     )
     async with desk.add(DENSE).open((160, 50), bandwidths=(APPLE,)) as (app, pilot):
         await pick(app, pilot)

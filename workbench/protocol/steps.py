@@ -5,21 +5,19 @@ here.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from msgspec.structs import replace as revised
-
-from workbench.errors import LedgerError, PredictionMissingError, UsageError, WorkbenchError, WorkerError
+from workbench.errors import LedgerError, PredictionMissingError, UsageError, WorkbenchError
 from workbench.ledger.record import Record
 from workbench.locations import ledger_path, locks_dir
-from workbench.machine.memory import warning_now
 from workbench.machine.stamp import Facts, facts
 from workbench.power.choice import Choice
 from workbench.protocol.awake import Awake
+from workbench.protocol.decode_worker import DecodeWorker, Spawn, memory_notice, on_cuda, request_of
 from workbench.protocol.dossier import Dossier
 from workbench.protocol.drafting import estimated
 from workbench.protocol.energy import EnergyPass
@@ -27,8 +25,8 @@ from workbench.protocol.plan import Plan, require_runnable
 from workbench.protocol.recording import Status, closed, fault_words
 from workbench.protocol.run import Phase, Run, fold
 from workbench.protocol.watch import Watch
-from workbench.worker.client import Worker, WorkerProcess
-from workbench.worker.messages import DecodeRequest, Failed, Loading, Ready, Report, Stamp
+from workbench.worker.client import Worker
+from workbench.worker.messages import Failed, Loading, Report, Stamp
 
 
 class Measurement:
@@ -44,7 +42,7 @@ class Measurement:
         *,
         on_change: Callable[[Run], None] | None = None,
         power: Choice | None = None,
-        spawn: Callable[[str], Awaitable[WorkerProcess]] = Worker.start,
+        spawn: Spawn = Worker.start,
         watch: Watch | None = None,
         ledger: Path | None = None,
         locks: Path | None = None,
@@ -52,12 +50,10 @@ class Measurement:
         self.run = Run(plan)
         self.energy = EnergyPass(power)
         self._on_change = on_change
-        self._spawn = spawn
         self._watch = watch or Watch()
         self._dossier = Dossier(ledger or ledger_path(), locks or locks_dir())
         self._awake = Awake()
-        self._worker: WorkerProcess | None = None
-        self._reports: AsyncIterator[Report] | None = None
+        self._worker = DecodeWorker(spawn)
         self._facts: Facts | None = None
         self._preparing = asyncio.Lock()
         self._asked = False
@@ -92,8 +88,7 @@ class Measurement:
                 code="locked",
             )
         self._become(replace(self.run, plan=plan, notices=()))
-        if self._worker is not None and self.run.stamp is not None:
-            self._warn_of_memory(self._worker.pid)
+        self._warn_of_memory()
 
     async def look(self, stamp: Stamp | None = None) -> None:
         """Stamp the machine and read what the ledger knows; `prepare` does it, a ladder before it locks.
@@ -115,24 +110,22 @@ class Measurement:
         early, without a stamp, when the measurement is cancelled meanwhile; at once, when it was done before.
         """
         async with self._preparing:
-            if self._reports is None and self._cancelled is None:
+            if not self._worker.is_ready and self._cancelled is None:
                 await self._prepare()
 
     async def _prepare(self) -> None:
         require_runnable(self.plan)
-        worker = self._worker = await self._spawn("decode")
-        reports = worker.reports()
+        await self._worker.start()
         await self._machine()  # while the worker loads its libraries
-        report = await anext(reports, None) if self._cancelled is None else None
-        if not isinstance(report, Ready):
-            await worker.stop()
-            if isinstance(report, Failed):
-                raise WorkerError(report.message, report.hint, code=report.code)
+        if self._cancelled is not None:
+            await self._worker.stop()
             return
-        self._reports = reports
-        self._fold(report)
+        ready = await self._worker.ready()
+        if ready is None:
+            return
+        self._fold(ready)
         await self.look()
-        self._warn_of_memory(worker.pid)
+        self._warn_of_memory()
         if self._dossier.locked is not None:  # locked before the worker was there: its stamp goes in too
             self._become(replace(self.run, plan=estimated(self.plan, self._dossier.past)))
             self._dossier.write(self.run, self._watch.fields)
@@ -189,8 +182,7 @@ class Measurement:
     async def cancel(self, reason: str = "Cancelled by the user.") -> None:
         """End the run now: within a second the worker is gone and a run that was locked is in the ledger."""
         self._cancelled = self._cancelled or reason
-        if self._worker is not None:
-            await self._worker.stop()
+        await self._worker.stop()
         if self._asked:
             await self._ended.wait()
         elif self._dossier.locked is not None:
@@ -201,8 +193,7 @@ class Measurement:
         """Leave nothing behind: no process, and no lock without its record. A second call does nothing."""
         if not self._ended.is_set():
             await self.cancel("Closed before the run had ended.")
-        if self._worker is not None:
-            await self._worker.stop()
+        await self._worker.stop()
         self.energy.stop()
         await self._awake.release()
 
@@ -210,8 +201,8 @@ class Measurement:
         """Run the worker to its end and say how it ended."""
         try:
             await self.prepare()
-            if self._cancelled is None and self._worker is not None:
-                await self._follow(self._worker)
+            if self._cancelled is None and self._worker.pid is not None:
+                await self._follow(self._worker.pid)
         except WorkbenchError as error:
             self._become(replace(self.run, failure=Failed(error.code, error.message, error.hint)))
         if self._cancelled is not None:
@@ -223,16 +214,15 @@ class Measurement:
             return Status.FAILED, "The worker was stopped before the run had ended."
         return Status.MEASURED, None
 
-    async def _follow(self, worker: WorkerProcess) -> None:
+    async def _follow(self, worker_pid: int) -> None:
         """Send the request, with the lock and the conditions at the start on disk, and fold what comes."""
-        assert self._reports is not None
-        await self._awake.hold(worker.pid)
-        await self._watch.begin(worker.pid, gpu=self._on_cuda)
+        await self._awake.hold(worker_pid)
+        await self._watch.begin(worker_pid, gpu=on_cuda(self.run.stamp))
         self._dossier.write(self.run, self._watch.fields)
         if self._cancelled is not None:
             return
-        await worker.send(self._request())
-        async for report in self._reports:
+        request = request_of(self.plan, self.run.stamp, energy_possible=self.energy.possible)
+        async for report in await self._worker.ask(request):
             self._fold(report)
             self.energy.follow(self.run)
             if isinstance(report, Loading):
@@ -252,8 +242,7 @@ class Measurement:
     async def _end(self, status: Status, reason: str | None) -> Record:
         """Stop everything, complete the record and append it."""
         try:
-            if self._worker is not None:
-                await self._worker.stop()
+            await self._worker.stop()
             self.energy.stop()
             await self._awake.release()
             await self._watch.end(sample=status is not Status.CANCELLED)
@@ -281,32 +270,12 @@ class Measurement:
             await self._watch.look()
         return self._facts
 
-    def _request(self) -> DecodeRequest:
-        """The plan's request, as this machine needs it.
-
-        CUDA goes on compiling kernels after 8 tokens, so there the warm-up lasts until it is stable. Without
-        anything to measure energy with, no time is spent on an energy pass.
-        """
-        request = self.plan.decode_request
-        if self._on_cuda:
-            request = revised(request, warm_until_stable=True)
-        if request.energy_min_s > 0 and not self.energy.possible:
-            request = revised(request, energy_min_s=0.0, idle_s=0.0)
-        return request
-
-    @property
-    def _on_cuda(self) -> bool:
-        return self.run.stamp is not None and self.run.stamp.backend == "cuda"
-
-    def _warn_of_memory(self, worker_pid: int) -> None:
-        stamp = self.run.stamp
-        recommended = stamp.recommended_working_set_bytes if stamp else None
-        device_bytes = stamp.memory_bytes if stamp and self._on_cuda else None
-        warning = warning_now(
-            self.plan.needed_bytes, recommended, exclude=(worker_pid,), device_bytes=device_bytes
-        )
-        if warning is not None:
-            self._notice(warning)
+    def _warn_of_memory(self) -> None:
+        if self._worker.pid is None or self.run.stamp is None:
+            return
+        sentence = memory_notice(self.plan, self.run.stamp, self._worker.pid)
+        if sentence is not None:
+            self._notice(sentence)
 
     def _notice(self, sentence: str) -> None:
         if sentence not in self.run.notices:
