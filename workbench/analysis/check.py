@@ -13,9 +13,11 @@ from workbench.analysis.rates import NO_MACHINE_TPS, plausible_tps
 from workbench.analysis.verdict import judged
 from workbench.errors import UsageError
 from workbench.ledger.moments import utc_text
+from workbench.ledger.parts import Warn
 from workbench.ledger.record import Record
 
 NOBODY = "nobody named"
+PROMPT_CACHE = Warn("prompt_cache", "The claim was made with a prompt cache in use.")
 
 
 def check(
@@ -28,6 +30,8 @@ def check(
     runtime: str = "unknown",
     batch: int | None = 1,
     draft_model: str | None = None,
+    prompt_cache: bool = False,
+    hosts: int = 1,
     now: datetime | None = None,
 ) -> Record:
     """The judged external record of a claimed rate in tok/s.
@@ -59,6 +63,8 @@ def check(
             "date": utc_text(now),
             "batch": batch,
             "draft_model": draft_model,
+            "hosts": hosts,
+            "warnings": [*fields.get("warnings", ()), *([PROMPT_CACHE] if prompt_cache else [])],
             "generation_tps": measured_tps,
             "energy_unavailable_reason": "Not part of the claim.",
         }

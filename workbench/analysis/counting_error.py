@@ -86,13 +86,13 @@ def counting_error(
         miscounted, reasons = Miscounted.RULE, _rule_reasons(own_rule, nbytes, worst, ceilings)
     elif over_bus:
         miscounted = Miscounted.BYTES
-        reasons = _bytes_reasons(nbytes, worst, in_force, ceilings, bool(explained))
+        reasons = _bytes_reasons(record, worst, in_force, ceilings, bool(explained))
     else:
         miscounted, reasons = Miscounted.BANDWIDTH, _bandwidth_reasons(worst, in_force)
     return CountingError(
         miscounted,
         (
-            _headline(record, worst, miscounted),
+            _headline(record, worst, miscounted, bool(explained)),
             *reasons,
             *_explained(explained, alternatives, nbytes, worst.fraction),
         ),
@@ -100,9 +100,12 @@ def counting_error(
     )
 
 
-def _headline(record: Record, worst: JudgedCeiling, miscounted: Miscounted) -> str:
-    is_count = miscounted is not Miscounted.BANDWIDTH
-    so = "not a fast machine, a wrong count" if is_count else "the figure is too low, or the count is wrong"
+def _headline(record: Record, worst: JudgedCeiling, miscounted: Miscounted, is_explained: bool) -> str:
+    so = "not a fast machine, a wrong count"
+    if miscounted is Miscounted.BANDWIDTH:
+        so = "the figure is too low, or the count is wrong"
+    elif _is_hearsay(record, miscounted) and not is_explained:
+        so = "not a fast machine, a wrong count or a wrong claim"
     effective = f", {gbps(record.effective_gbps)} effective" if record.effective_gbps else ""
     return (
         f"{rate(record.generation_tps or 0)} tok/s is {percent(worst.fraction)} of the ceiling at"
@@ -125,14 +128,25 @@ def _rule_reasons(
     ]
 
 
+def _is_hearsay(record: Record, miscounted: Miscounted) -> bool:
+    """Whether the rate itself is doubtful, because it was measured elsewhere."""
+    return miscounted is Miscounted.BYTES and record.experiment == "external"
+
+
 def _bytes_reasons(
-    nbytes: int,
+    record: Record,
     worst: JudgedCeiling,
     in_force: Sequence[JudgedCeiling],
     others: Sequence[JudgedCeiling],
     is_explained: bool,
 ) -> list[str]:
+    nbytes = record.weight_bytes_per_token or 0
     reasons = [f"The bytes were miscounted: {gb(nbytes)} per token cannot be right."]
+    if _is_hearsay(record, Miscounted.BYTES) and not is_explained:
+        reasons = [
+            f"Either the {gb(nbytes)} per token are wrong, or the number is of another machine, another"
+            " checkpoint or more than one stream."
+        ]
     reasons += [
         f"Bus width x rate gives {one.gbps:g} GB/s, of which it is {percent(one.fraction)}:"
         " vendors round, but no kernel comes that near."

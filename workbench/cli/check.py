@@ -7,6 +7,7 @@ marked as external. Exit code 1 where the validator flags it as a counting error
 import argparse
 
 from workbench.cli import console, opening, options
+from workbench.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", metavar="NAME", help="the machine that it is said of")
     parser.add_argument("--runtime", default="unknown", metavar="NAME", help="mlx-lm, llama.cpp, ...")
     parser.add_argument("--batch", type=int, default=1, metavar="N", help="sequences at once (1)")
-    parser.add_argument("--draft-model", metavar="NAME", help="the draft model, if it was speculative")
+    parser.add_argument("--draft-model", metavar="NAME", help="what guessed ahead: a model, or its own MTP")
+    parser.add_argument("--prompt-cache", action="store_true", help="a prompt cache was in use")
+    parser.add_argument("--hosts", type=int, default=1, metavar="N", help="machines that shared it (1)")
     parser.add_argument("--record", action="store_true", help="keep it in the ledger, as external")
     options.add_rule(parser)
     options.add_overrides(parser)
@@ -39,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
     from workbench.protocol.headless import exit_code_of
     from workbench.protocol.plan import Plan
 
+    if args.batch < 1 or args.hosts < 1:
+        raise UsageError("--batch and --hosts count upwards from 1.")
     measured_tps, figure = parse_rate(args.measured), options.stated_figure(args)
     checkpoint, count = opening.counted(args.checkpoint, args.models, args.overrides)
     opening.require_countable(checkpoint, count)
@@ -52,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
         runtime=args.runtime,
         batch=args.batch,
         draft_model=args.draft_model,
+        prompt_cache=args.prompt_cache,
+        hosts=args.hosts,
     )
     ledger = options.ledger_path(args.ledger)
     if args.record:
