@@ -4,7 +4,9 @@
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import get_args
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -13,19 +15,23 @@ def commands_table() -> str:
     """One row a command, as `workbench --help` lists them."""
     from workbench.cli.main import COMMANDS
 
-    rows = [f"| `workbench {name}` | {text} |" for name, text in COMMANDS.items()]
-    return "\n".join(["| command | what it does |", "|---|---|", "| `workbench` | the screens |", *rows])
+    rows = [(f"`workbench {name}`", text) for name, text in COMMANDS.items()]
+    return _table(("command", "what it does"), [("`workbench`", "the screens"), *rows])
 
 
 def keys_table() -> str:
-    """One row an action of the screens."""
-    from workbench.tui.actions import ACTIONS
+    """One row an action, screen by screen; a key that only goes back is not worth one."""
+    from workbench.tui.actions import ACTIONS, Where
 
-    rows = [
-        f"| {action.shown_keys.replace('|', '&#124;')} | {action.help} | {_twin(action.twin)} |"
-        for action in ACTIONS
-    ]
-    return "\n".join(["| key | what it does | the same on the command line |", "|---|---|---|", *rows])
+    places = sorted(get_args(Where), key=lambda where: where == "everywhere")
+    rows = []
+    for where in places:
+        name = f"**{where}**"
+        for one in ACTIONS:
+            if one.where == where and one.keys != ("escape",):
+                rows.append((name, one.shown_keys, one.help, f"`workbench {one.twin}`" if one.twin else ""))
+                name = ""
+    return _table(("screen", "key", "what it does", "the same on the command line"), rows)
 
 
 def rendered(text: str) -> str:
@@ -36,8 +42,10 @@ def rendered(text: str) -> str:
     return text
 
 
-def _twin(twin: str) -> str:
-    return f"`workbench {twin}`" if twin else ""
+def _table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table of texts that are Markdown already."""
+    lines = [headers, ["---"] * len(headers), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "&#124;") for cell in line) + " |" for line in lines)
 
 
 if __name__ == "__main__":

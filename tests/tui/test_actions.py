@@ -9,8 +9,9 @@ import pytest
 from textual.app import App
 from textual.screen import Screen
 
+from tests.readme_tables import keys_table
 from workbench import tui
-from workbench.tui.actions import ACTIONS, MAX_HINTS, Where, action, key_name, markdown_table
+from workbench.tui.actions import ACTIONS, MAX_HINTS, Where, action, key_name
 from workbench.tui.bindings import bindings, hints
 from workbench.tui.screens.help import help_content
 
@@ -42,14 +43,21 @@ def test_no_key_means_two_things_in_one_place(place):
 
 
 def test_help_and_readme_name_every_action_and_its_command():
-    text, table = help_content().plain, markdown_table()
+    text, table = help_content().plain, keys_table()
     for one in ACTIONS:
         assert one.help in text
-        assert one.help in table
+        assert one.help in table or one.keys == ("escape",)
         assert one.shown_keys in text
         if one.twin:
             assert f"workbench {one.twin}" in text
             assert f"`workbench {one.twin}`" in table
+
+
+def test_the_readme_names_the_screen_of_a_key_once_and_leaves_out_keys_that_only_go_back():
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in keys_table().splitlines()[2:]]
+    screens = [row[0].strip("*") for row in rows if row[0]]
+    assert screens == ["main", "ledger", "ladder", "card", "fit", "compare", "replay", "everywhere"]
+    assert "esc" not in [row[1] for row in rows]
 
 
 def test_a_hint_row_has_at_most_six_hints():

@@ -3,7 +3,6 @@
 Bindings, the hint row, the palette, the help screen and the README's table are made from this list.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -260,12 +259,3 @@ def key_name(key: str) -> str:
     if len(key) > 1 and key[0] == "f" and key[1:].isdigit():
         return key.upper()
     return _KEY_NAMES.get(key, key)
-
-
-def markdown_table(actions: Iterable[Action] = ACTIONS) -> str:
-    """The keys as a Markdown table, for the README."""
-    lines = ["| key | does | on the command line |", "|---|---|---|"]
-    for one in actions:
-        twin = f"`workbench {one.twin}`" if one.twin else ""
-        lines.append(f"| `{one.shown_keys}` | {one.help} | {twin} |")
-    return "\n".join(lines)
