@@ -75,15 +75,16 @@ def why_left_out(record: Record, discarded: Mapping[str, str]) -> str:
         return f"discarded: {discarded[record.record_id]}"
     if record.status not in {"measured", "imported"}:
         return f"its status is {record.status}"
-    if plausible_tps(record.generation_tps) is None or not record.weight_bytes_per_token:
+    weight_bytes = record.weight_bytes_per_token or 0
+    if plausible_tps(record.generation_tps) is None or weight_bytes <= 0:
         return "no rate or no bytes per token"
     if (record.rule or "count") not in COUNTING_RULES:
         return f"its bytes are by the rule {record.rule}"
     if record.verdict is not None and record.verdict not in SOUND:
         return f"its verdict is {record.verdict}"
     context = record.context_bytes_per_token_end
-    if context is not None and context > CONTEXT_LIMIT * record.weight_bytes_per_token:
-        return f"its context adds {percent(context / record.weight_bytes_per_token)} to the bytes"
+    if context is not None and context > CONTEXT_LIMIT * weight_bytes:
+        return f"its context adds {percent(context / weight_bytes)} to the bytes"
     return ""
 
 

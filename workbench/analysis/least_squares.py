@@ -9,6 +9,8 @@ from enum import StrEnum
 
 LEAST_RELATIVE_SIGMA = 0.02
 """No rate is trusted better than this, however well its repeats agree."""
+LARGEST_RELATIVE_SIGMA = 10.0
+"""Repeats that spread tenfold weigh as good as nothing; more would only break the arithmetic."""
 
 
 class Weighting(StrEnum):
@@ -58,7 +60,7 @@ def weights_of(points: Sequence[Point], weighting: Weighting) -> list[float]:
 
 
 def _relative_sigma(point: Point) -> float:
-    return max(LEAST_RELATIVE_SIGMA, point.cv or 0.0)
+    return min(LARGEST_RELATIVE_SIGMA, max(LEAST_RELATIVE_SIGMA, point.cv or 0.0))
 
 
 def line_through(points: Sequence[Point], weighting: Weighting) -> Line:

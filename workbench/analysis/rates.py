@@ -15,6 +15,8 @@ DECODE_RULE = "(N-1)/(t_N - t_1)"
 """How `decode_tps` counts: N-1 intervals lie between N tokens."""
 NO_MACHINE_TPS = 20_000.0
 """No batch-1 decode passes this; the first response's rate of mlx-lm's generator does (69,000 to 137,000)."""
+SLOWEST_TPS = 1e-6
+"""A token in eleven days: nobody has waited for a slower one."""
 STALL_FACTOR = 3.0
 """A token that took this many times the median is a stall."""
 
@@ -49,7 +51,7 @@ class Spread:
 
 def plausible_tps(tps: float | None) -> float | None:
     """The rate if a machine can have it, else None: zero, negative, NaN, infinite, a first-token spike."""
-    if tps is None or not math.isfinite(tps) or not 0 < tps <= NO_MACHINE_TPS:
+    if tps is None or not math.isfinite(tps) or not SLOWEST_TPS <= tps <= NO_MACHINE_TPS:
         return None
     return tps
 

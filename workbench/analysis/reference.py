@@ -124,7 +124,7 @@ def _is_sound(row: Row) -> bool:
         and row.verdict in {"ok", "low"}
         and plausible_tps(row.generation_tps) is not None
         and row.fraction is not None
-        and bool(row.weight_bytes_per_token)
+        and (row.weight_bytes_per_token or 0) > 0
     )
 
 

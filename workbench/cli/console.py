@@ -100,7 +100,7 @@ def abandon_stdout() -> None:
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: str = "") -> str:
     """Plain aligned columns; `right` holds one character a column, `>` aligns it right."""
-    cells = [list(headers), *(list(row) for row in rows)]
+    cells = [list(headers), *([_one_line(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
     sides = right.ljust(len(headers), "<")
     lines = [
@@ -121,6 +121,7 @@ def pairs(lines: Sequence[tuple[str, str]]) -> list[str]:
 
 def wrapped(text: str, first: str = "", later: str | None = None) -> list[str]:
     """Running text in lines of `WIDTH` columns at most where its words allow, the later ones indented."""
+    text = _one_line(text)
     if len(first) + len(text) <= WIDTH:
         return [f"{first}{text}".rstrip()]
     import textwrap
@@ -140,6 +141,11 @@ def _safe(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "\n".join(visible(line, len(line)) if line else "" for line in text.split("\n"))
+
+
+def _one_line(text: str) -> str:
+    """`_safe` for a cell or a paragraph: newlines are written out too, so that no text begins a line."""
+    return visible(text, len(text)) if text else ""
 
 
 def _plain(value: Any) -> Any:

@@ -19,7 +19,7 @@ def welcome(ledger: Path) -> None:
 
     recovery = recover(ledger)
     for record in recovery.records:
-        console.say(f"note: an interrupted run of {record.model} was recorded as {record.record_id}")
+        console.say_wrapped(f"note: an interrupted run of {record.model} was recorded as {record.record_id}")
     for problem in (*recovery.problems, *load_settings().warnings):
         console.say_wrapped(problem, "note: ")
 

@@ -119,7 +119,7 @@ def story(replay: "Replay", because: str | None = None) -> Iterator[str]:
     record, plan = replay.record, replay.plan
     yield "REPLAY: a recorded run. Nothing is measured, nothing is recorded."
     alias, name = visible(record.alias or "unnamed", 40), visible(plan.checkpoint.name)
-    yield f"stamp    {alias}, {record.date or 'no date'}: {build(record)}; {versions(record)}"
+    yield f"stamp    {alias}, {visible(record.date or 'no date')}: {build(record)}; {versions(record)}"
     yield f"count    {name}: a token reads {gb(plan.weight_bytes)} by the rule {plan.rule}"
     for row in plan.count.rows:
         yield f"         {row.name:<18} {gb(row.disk_bytes):>12} on disk, share {percent(float(row.share))}"

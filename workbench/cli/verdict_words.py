@@ -15,13 +15,14 @@ def verdict_lines(record: Record) -> Iterator[str]:
     """The lines `measure` and `check` print, the verdict first."""
     name = visible(record.model or "unnamed model")
     weights = " (synthetic weights)" if record.synthetic_weights else ""
-    yield f"{name}{weights}: {(record.verdict or record.status).upper()}"
+    yield f"{name}{weights}: {visible(record.verdict or record.status).upper()}"
     if record.generation_tps is not None:
         yield f"  measured    {rate(record.generation_tps)} tok/s{_spread(record)}"
     yield from _predictions(record)
     if record.weight_bytes_per_token is not None:
         effective = f"; effective {gbps(record.effective_gbps)}" if record.effective_gbps else ""
-        yield f"  a token     {gb(record.weight_bytes_per_token)} by the rule {record.rule}{effective}"
+        rule = visible(record.rule or "count")
+        yield f"  a token     {gb(record.weight_bytes_per_token)} by the rule {rule}{effective}"
     if record.fit_estimate is not None:
         yield f"  fit says    {fit_estimate(record)}"
     tps_of = {ceiling.name: ceiling.tps for ceiling in record.ceilings}
@@ -50,7 +51,8 @@ def beside_lines(record: Record, ledger: Path) -> Iterator[str]:
         yield "  beside"
     for row in rows:
         model = f"{visible(row.model, 40)} ({gb(row.weight_bytes)} a token)"
-        yield f"  {percent(row.fraction):>10}  of {row.of}: {model}, {visible(row.machine, 40)}, {row.date}"
+        where = f"{visible(row.machine, 40)}, {visible(row.date or 'no date')}"
+        yield f"  {percent(row.fraction):>10}  of {visible(row.of)}: {model}, {where}"
 
 
 def _spread(record: Record) -> str:
@@ -84,7 +86,7 @@ def _energy(record: Record) -> Iterator[str]:
         yield from console.wrapped(_reading(reading), "  energy      ", "              ")
     if record.status != "imported" and not record.power and record.energy_unavailable_reason:
         first, _, _ = record.energy_unavailable_reason.partition(". ")
-        yield f"  energy      none: {first.rstrip('.')}."
+        yield f"  energy      none: {visible(first.rstrip('.'))}."
 
 
 def _reading(reading: PowerReading) -> str:

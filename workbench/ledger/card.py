@@ -9,13 +9,15 @@ from workbench.ledger.record import Record
 from workbench.ledger.words import NOT_MEASURED, gb, gbps, percent, rate, signed_percent
 
 Line = tuple[str, str]
+LONGEST_REASON = 2_000
+"""Characters of one of the verdict's sentences."""
 
 
 def card(record: Record, discarded_because: str | None = None) -> list[Line]:
     """The record's card, top to bottom. What was not measured says so."""
     lines = [
         ("alias", visible(record.alias or record.device or "unnamed")),
-        ("date", record.date or NOT_MEASURED),
+        ("date", visible(record.date) if record.date else NOT_MEASURED),
         ("build", build(record)),
         ("versions", versions(record)),
         ("model", visible(record.model) if record.model else "none"),
@@ -28,16 +30,17 @@ def card(record: Record, discarded_because: str | None = None) -> list[Line]:
         *([("warm-up", warm_up(record))] if record.warmup_passes is not None else []),
         ("measurement", measurement(record)),
         ("gap", gap(record)),
-        ("verdict", record.verdict or "none"),
+        ("verdict", visible(record.verdict or "none")),
     ]
-    lines += [("", reason) for reason in record.verdict_reasons]
+    lines += [("", visible(reason, LONGEST_REASON)) for reason in record.verdict_reasons]
     if record.status != "measured":
-        lines.append(("status", f"{record.status}{': ' + visible(record.reason) if record.reason else ''}"))
+        because = f": {visible(record.reason)}" if record.reason else ""
+        lines.append(("status", f"{visible(record.status)}{because}"))
     if discarded_because is not None:
         lines.append(("discarded", visible(discarded_because)))
     if record.synthetic_weights:
         lines.append(("weights", "synthetic"))
-    lines.append(("record", record.record_id))
+    lines.append(("record", visible(record.record_id)))
     return lines
 
 
@@ -47,7 +50,7 @@ def build(record: Record) -> str:
     cores = f", {record.gpu_cores} GPU cores" if record.gpu_cores is not None else ""
     memory = f", {record.memory_gb:g} GB" if record.memory_gb is not None else ""
     system = record.macos or record.os or "system unknown"
-    number = f" ({record.os_build})" if record.os_build and record.os_build not in system else ""
+    number = f" ({visible(record.os_build)})" if record.os_build and record.os_build not in system else ""
     return f"{chip}{cores}{memory}; {visible(system)}{number}"
 
 
@@ -59,11 +62,11 @@ def versions(record: Record) -> str:
             ("mlx", record.mlx),
             ("mlx-lm", record.mlx_lm),
             ("workbench", record.workbench),
-            (f"{record.runtime} commit", record.runtime_commit),
+            (f"{visible(record.runtime, 60)} commit", record.runtime_commit),
         )
         if version
     ]
-    return ", ".join(f"{name} {visible(version, 60)}" for name, version in known) or record.runtime
+    return ", ".join(f"{name} {visible(version, 60)}" for name, version in known) or visible(record.runtime)
 
 
 def bits(record: Record) -> str:
@@ -86,7 +89,7 @@ def bytes_per_token(record: Record) -> str:
     if record.weight_bytes_per_token is None:
         return "not counted"
     disk = f" of {gb(record.weight_bytes_total)} on disk" if record.weight_bytes_total is not None else ""
-    return f"{gb(record.weight_bytes_per_token)}{disk} (rule: {record.rule or 'count'})"
+    return f"{gb(record.weight_bytes_per_token)}{disk} (rule: {visible(record.rule or 'count')})"
 
 
 def prediction(record: Record) -> str:
@@ -107,8 +110,8 @@ def prediction(record: Record) -> str:
 def order(record: Record) -> str:
     """What came first: the lock, then the load."""
     corrected = f", corrected {len(record.locks) - 1}x" if len(record.locks) > 1 else ""
-    loaded = f"load began {record.loaded_at}" if record.loaded_at else "the model was never loaded"
-    return f"predicted at {record.predicted_at}{corrected}; {loaded}"
+    loaded = f"load began {visible(record.loaded_at)}" if record.loaded_at else "the model was never loaded"
+    return f"predicted at {visible(record.predicted_at or 'no known time')}{corrected}; {loaded}"
 
 
 def fit_estimate(record: Record) -> str:
@@ -142,7 +145,7 @@ def bandwidth(record: Record) -> str:
     if record.bandwidth_gbps is None:
         return "no bandwidth figure"
     source = f": {visible(record.bandwidth_source)}" if record.bandwidth_source else ""
-    return f"{record.bandwidth_kind or 'stated'} {record.bandwidth_gbps:g} GB/s{source}"
+    return f"{visible(record.bandwidth_kind or 'stated')} {record.bandwidth_gbps:g} GB/s{source}"
 
 
 def warm_up(record: Record) -> str:
@@ -161,7 +164,7 @@ def measurement(record: Record) -> str:
         return NOT_MEASURED
     spread = f" ± {rate(record.tps_sd)}" if record.tps_sd is not None else ""
     repeats = f" over {len(record.repeats_tps)} repeats" if len(record.repeats_tps) > 1 else ""
-    rule = f", {record.decode_rule}" if record.decode_rule else ""
+    rule = f", {visible(record.decode_rule)}" if record.decode_rule else ""
     effective = f", {gbps(record.effective_gbps)} effective" if record.effective_gbps is not None else ""
     return f"{rate(record.generation_tps)} tok/s{spread}{repeats}{rule}{effective}"
 

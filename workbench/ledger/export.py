@@ -17,7 +17,10 @@ from workbench.ledger.table import HEADERS, RIGHT_ALIGNED, cells
 
 NOT_IN_CSV = frozenset({"token_times_ns"})
 """Too long for a cell; json has it."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+LONGEST_CELL = 200
+"""Characters of a cell in a Markdown table."""
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""What a spreadsheet takes for the beginning of a formula, in both widths."""
 
 
 def as_csv(records: Iterable[Record]) -> str:
@@ -51,13 +54,14 @@ def markdown_table(headers: Sequence[str], rows: Iterable[Sequence[str]], right:
 
 
 def _line(texts: Iterable[str]) -> str:
-    return "| " + " | ".join(_markdown(text) for text in texts) + " |"
+    return "| " + " | ".join(markdown_text(text, LONGEST_CELL) for text in texts) + " |"
 
 
-def _markdown(text: str) -> str:
+def markdown_text(text: str, limit: int = 4_000) -> str:
+    """A text whose characters mean nothing in Markdown, in one line, at most `limit` of them."""
     if not text:
         return ""
-    shown = visible(text)
+    shown = visible(text, limit)
     for character in "\\|`*_<[":
         shown = shown.replace(character, "\\" + character)
     return shown
@@ -71,4 +75,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(("\t", "\r", "\n")) or text.lstrip().startswith(_FORMULA) else text

@@ -3,7 +3,12 @@
 Units are in names; null where nothing was measured. What holds them together is `record`.
 """
 
+from typing import Annotated, TypeAlias
+
 import msgspec
+
+Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""An integer of 64 bits, as other programs read JSON: thousands of digits are damage, not a number."""
 
 
 class Field(msgspec.Struct, frozen=True, omit_defaults=False):
@@ -14,14 +19,14 @@ class FileEntry(Field, frozen=True):
     """One weight file the runtime loads."""
 
     name: str
-    bytes: int
+    bytes: Whole
 
 
 class Quantization(Field, frozen=True):
     """The quantization as config.json states it; `mixed` when layers differ."""
 
     bits: float | None = None
-    group_size: int | None = None
+    group_size: Whole | None = None
     mode: str | None = None
     mixed: bool = False
 
@@ -29,18 +34,18 @@ class Quantization(Field, frozen=True):
 class RoleBytes(Field, frozen=True):
     """One role's three byte totals."""
 
-    on_disk: int
-    resident: int
-    per_token: int
+    on_disk: Whole
+    resident: Whole
+    per_token: Whole
 
 
 class Witness(Field, frozen=True):
     """The graph's result beside the count, or why there is none."""
 
-    bytes_per_token: int | None = None
+    bytes_per_token: Whole | None = None
     status: str = "not asked"  # agrees, differs, not witnessed, not asked
     reason: str | None = None
-    at_context: int | None = None
+    at_context: Whole | None = None
     mlx_lm: str | None = None
     differs: list[str] = msgspec.field(default_factory=list)
 
@@ -117,8 +122,8 @@ class PowerReading(Field, frozen=True):
     rails_j: dict[str, float] = msgspec.field(default_factory=dict)
     rails_missing: list[str] = msgspec.field(default_factory=list)
     window_s: float | None = None
-    window_tokens: int | None = None
-    samples: int | None = None
+    window_tokens: Whole | None = None
+    samples: Whole | None = None
     interval_s_actual: float | None = None
     edge_uncertainty: float | None = None
     mean_w: float | None = None
@@ -139,8 +144,8 @@ class KernelFigure(Field, frozen=True):
 
     kernel: str
     dtype: str
-    bytes: int
-    batched: int
-    repeats: int
+    bytes: Whole
+    batched: Whole
+    repeats: Whole
     best_gbps: float
     median_gbps: float

@@ -23,6 +23,7 @@ from workbench.ledger.parts import (
     Quantization,
     RoleBytes,
     Warn,
+    Whole,
     Witness,
 )
 
@@ -48,7 +49,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     quantization: Quantization | None = None
     rule: str | None = None  # count, seed, whole-file, all-bytes
-    weight_bytes_per_token: int | None = None
+    weight_bytes_per_token: Whole | None = None
     predicted_tps_human: float | None = None
     predicted_decode_tps: float | None = None
     bandwidth_gbps: float | None = None
@@ -57,7 +58,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     achieved_gbps: float | None = None
     verdict: str | None = None
     # identity
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Whole = SCHEMA_VERSION
     runtime: str = "mlx-lm"
     runtime_commit: str | None = None
     measured_by: str | None = None  # who measured an imported row elsewhere; null for our own
@@ -66,11 +67,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str | None = None
     # stamp
     hw_model: str | None = None
-    gpu_cores: int | None = None
+    gpu_cores: Whole | None = None
     memory_gb: float | None = None
-    memory_bytes: int | None = None
+    memory_bytes: Whole | None = None
     recommended_working_set_gb: float | None = None
-    last_level_cache_bytes: int | None = None
+    last_level_cache_bytes: Whole | None = None
     os: str | None = None
     macos: str | None = None
     os_build: str | None = None
@@ -89,15 +90,15 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     thermal_worst: str | None = None
     load1_start: float | None = None
     top_other_process_cpu_pct: float | None = None
-    swap_used_start_bytes: int | None = None
-    swap_used_end_bytes: int | None = None
+    swap_used_start_bytes: Whole | None = None
+    swap_used_end_bytes: Whole | None = None
     memory_pressure_worst: str | None = None  # normal, warning, critical
     page_cache: str | None = None
     kernel_cache: str | None = None
     governor: str | None = None
     gpu_clock_mhz: GpuClock | None = None
     throttle_reasons: list[str] | None = None
-    gpu_other_processes: int | None = None
+    gpu_other_processes: Whole | None = None
     seconds_since_last_run: float | None = None
     cooldown_s: float | None = None
     clock_drift: float | None = None
@@ -110,33 +111,33 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     format: str | None = None
     dtype: str | None = None  # what most bytes are stored in, where `quantization` states no bits
     # bytes
-    weight_bytes_total: int | None = None
-    weight_bytes_resident: int | None = None
-    weight_bytes_vision: int | None = None
-    weight_bytes_embed: int | None = None
-    weight_bytes_experts: int | None = None
-    weight_bytes_draft: int | None = None
-    weight_bytes_other_skipped: int | None = None
+    weight_bytes_total: Whole | None = None
+    weight_bytes_resident: Whole | None = None
+    weight_bytes_vision: Whole | None = None
+    weight_bytes_embed: Whole | None = None
+    weight_bytes_experts: Whole | None = None
+    weight_bytes_draft: Whole | None = None
+    weight_bytes_other_skipped: Whole | None = None
     tied_embeddings: bool | None = None
-    experts: int | None = None
-    experts_per_token: int | None = None
-    lookup_row_bytes: int | None = None
+    experts: Whole | None = None
+    experts_per_token: Whole | None = None
+    lookup_row_bytes: Whole | None = None
     roles: dict[str, RoleBytes] | None = None
-    seed_rule_bytes_per_token: int | None = None
+    seed_rule_bytes_per_token: Whole | None = None
     witness: Witness | None = None
-    bus_bytes_per_token: int | None = None
+    bus_bytes_per_token: Whole | None = None
     in_force: str | None = None  # count, graph, override
-    weight_bytes_per_token_without_overrides: int | None = None
-    rule_version: int | None = None
+    weight_bytes_per_token_without_overrides: Whole | None = None
+    rule_version: Whole | None = None
     overrides: list[dict[str, Any]] | None = None
-    context_bytes_per_token_start: int | None = None
-    context_bytes_per_token_end: int | None = None
+    context_bytes_per_token_start: Whole | None = None
+    context_bytes_per_token_end: Whole | None = None
     warnings: list[Warn] = msgspec.field(default_factory=list)
     # prediction
     lock_id: str | None = None
     locks: list[LockedPrediction] = msgspec.field(default_factory=list)
     loaded_at: str | None = None
-    earlier_runs_seen: int | None = None
+    earlier_runs_seen: Whole | None = None
     predicted_by: str | None = None
     predicted_at: str | None = None
     predictions: list[NamedPrediction] = msgspec.field(default_factory=list)
@@ -145,44 +146,44 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     fit_estimate: FitEstimate | None = None
     # settings
     prompt_sha256: str | None = None
-    prompt_tokens: int | None = None
-    max_tokens: int | None = None
-    warmup_tokens: int | None = None
-    repeats: int | None = None
+    prompt_tokens: Whole | None = None
+    max_tokens: Whole | None = None
+    warmup_tokens: Whole | None = None
+    repeats: Whole | None = None
     sampler: str | None = None
-    seed: int | None = None
+    seed: Whole | None = None
     eos_ignored: bool | None = None
-    prefill_step_size: int | None = None
-    kv_bits: int | None = None
-    kv_group_size: int | None = None
-    max_kv_size: int | None = None
-    batch: int | None = None
+    prefill_step_size: Whole | None = None
+    kv_bits: Whole | None = None
+    kv_group_size: Whole | None = None
+    max_kv_size: Whole | None = None
+    batch: Whole | None = None
     draft_model: str | None = None
-    hosts: int | None = None
+    hosts: Whole | None = None
     ui_hz: float | None = None
     blind: bool | None = None
     # results
-    warmup_passes: int | None = None  # passes that were decoded and thrown away before the first repeat
-    warmup_tokens_actual: int | None = None  # their tokens together; `warmup_tokens` is the setting
+    warmup_passes: Whole | None = None  # passes that were decoded and thrown away before the first repeat
+    warmup_tokens_actual: Whole | None = None  # their tokens together; `warmup_tokens` is the setting
     warmup_steady: bool | None = None  # the last two had one rate; null where passes were not compared
     load_s: float | None = None
     ttft_s: float | None = None
     prompt_tps: float | None = None
-    generation_tokens: int | None = None
+    generation_tokens: Whole | None = None
     generation_tps_mlx_lm: float | None = None
     decode_rule: str | None = None
     decode_s: float | None = None
     inter_token_ms: InterTokenMs | None = None
     tps_first_quarter: float | None = None
     tps_last_quarter: float | None = None
-    stalls: int | None = None
+    stalls: Whole | None = None
     repeats_tps: list[float] = msgspec.field(default_factory=list)
     tps_median: float | None = None
     tps_mean: float | None = None
     tps_sd: float | None = None
     tps_cv: float | None = None
     peak_memory_gb: float | None = None
-    token_times_ns: list[list[int]] | None = None  # per repeat: differences between successive tokens
+    token_times_ns: list[list[Whole]] | None = None  # per repeat: differences between successive tokens
     # derived
     effective_gbps: float | None = None
     fractions: list[Fraction] = msgspec.field(default_factory=list)
@@ -194,7 +195,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     energy_unavailable_reason: str | None = None
     # probe
     kernels: list[KernelFigure] | None = None
-    threads: int | None = None
+    threads: Whole | None = None
     method: str | None = None
 
 

@@ -4,7 +4,16 @@ Label and text pairs; an energy claim carries device, method, rate and formula, 
 """
 
 from workbench.escape import visible
-from workbench.ledger.card import Line, bandwidth, bits, bytes_per_token, measurement, versions
+from workbench.ledger.card import (
+    LONGEST_REASON,
+    Line,
+    bandwidth,
+    bits,
+    bytes_per_token,
+    measurement,
+    versions,
+)
+from workbench.ledger.export import markdown_text
 from workbench.ledger.parts import PowerReading
 from workbench.ledger.record import Record
 from workbench.ledger.words import NOT_MEASURED, gb, percent, rate
@@ -42,9 +51,15 @@ def row(record: Record) -> list[Line]:
 
 def as_markdown(lines: list[Line], title: str = "") -> str:
     """The pairs as a Markdown list below a heading."""
-    heading = [f"## {title}", ""] if title else []
+    heading = [f"## {markdown_text(title)}", ""] if title else []
     return "\n".join(
-        [*heading, *(f"- **{label}**: {text}" if label else f"  - {text}" for label, text in lines)]
+        [
+            *heading,
+            *(
+                f"- **{label}**: {markdown_text(text)}" if label else f"  - {markdown_text(text)}"
+                for label, text in lines
+            ),
+        ]
     )
 
 
@@ -57,7 +72,7 @@ def _runtime(record: Record) -> str:
     commit = (
         f"commit {visible(record.runtime_commit, 60)}" if record.runtime_commit else "commit not recorded"
     )
-    return f"{record.runtime}, {commit}; {versions(record)}"
+    return f"{visible(record.runtime)}, {commit}; {versions(record)}"
 
 
 def _files(record: Record) -> str:
@@ -66,7 +81,8 @@ def _files(record: Record) -> str:
     sizes = [file.bytes for file in record.files or []]
     files = f", {len(sizes)} file{'s' if len(sizes) != 1 else ''} of {gb(sum(sizes))}" if sizes else ""
     revision = f", revision {visible(record.revision, 60)}" if record.revision else ""
-    return f"{visible(record.model)}{revision}; {record.format or 'format unknown'}, {bits(record)}{files}"
+    form = visible(record.format or "format unknown")
+    return f"{visible(record.model)}{revision}; {form}, {bits(record)}{files}"
 
 
 def _prompt(record: Record) -> str:
@@ -79,16 +95,16 @@ def _prompt(record: Record) -> str:
 
 def _energy(record: Record) -> str:
     if not record.power:
-        return record.energy_unavailable_reason or NOT_MEASURED
+        return visible(record.energy_unavailable_reason or NOT_MEASURED, LONGEST_REASON)
     return "; ".join(_reading(reading) for reading in record.power)
 
 
 def _reading(reading: PowerReading) -> str:
-    where = f"{reading.source}, {reading.scope}"
+    where = visible(f"{reading.source}, {reading.scope}", 400)
     if reading.claim == "none" or reading.mwh_per_token_gross is None or reading.mean_w is None:
-        reasons = ", ".join(reading.claim_reasons) or "too little was sampled"
+        reasons = visible(", ".join(reading.claim_reasons) or "too little was sampled", LONGEST_REASON)
         return f"no claim from {where} ({reasons})"
-    claim = "" if reading.claim == "valid" else f"{reading.claim}: "
+    claim = "" if reading.claim == "valid" else f"{visible(reading.claim)}: "
     tps = f" at {rate(reading.tps_in_window)} tok/s" if reading.tps_in_window is not None else ""
     joules = f" = {reading.j_per_token_gross:.3g} J" if reading.j_per_token_gross is not None else ""
     return (
@@ -99,5 +115,5 @@ def _reading(reading: PowerReading) -> str:
 
 def _interpretation(record: Record) -> str:
     scope = visible(record.scope, 500) if record.scope else "Decode phase, batch 1, the machine named above."
-    reason = f" {record.verdict_reasons[0]}" if record.verdict_reasons else ""
-    return f"{scope} Verdict: {record.verdict or 'none'}.{reason}"
+    reason = f" {visible(record.verdict_reasons[0], LONGEST_REASON)}" if record.verdict_reasons else ""
+    return f"{scope} Verdict: {visible(record.verdict or 'none')}.{reason}"

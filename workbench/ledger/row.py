@@ -2,6 +2,7 @@
 
 import msgspec
 
+from workbench.ledger.parts import Whole
 from workbench.prediction.ceiling import fraction
 
 
@@ -29,7 +30,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     model: str | None
     quantization: RowQuantization | None
     rule: str | None
-    weight_bytes_per_token: int | None
+    weight_bytes_per_token: Whole | None
     predicted_tps_human: float | None
     predicted_decode_tps: float | None
     bandwidth_gbps: float | None

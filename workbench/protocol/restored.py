@@ -139,12 +139,13 @@ def _seed(record: Record) -> SeedCount:
 
 
 def _override(fields: dict[str, Any]) -> AppliedOverride:
+    matched = fields.get("matched")
     return AppliedOverride(
         str(fields.get("tensors", "")),
         None,
         None,
         str(fields.get("reason", "")),
-        int(fields.get("matched") or 0),
+        matched if isinstance(matched, int) else 0,
     )
 
 
