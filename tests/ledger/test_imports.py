@@ -273,3 +273,52 @@ def test_a_fifo_is_refused_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "rows.jsonl")
     with pytest.raises(LedgerError, match="not a regular file"):
         import_file(tmp_path / "rows.jsonl")
+
+
+# --- llama-bench as it was, and what lies around its rows ---
+
+
+OLD = {name: value for name, value in BENCH.items() if name not in {"backends", "n_depth", "n_ubatch"}} | {
+    "cuda": False,
+    "metal": True,
+    "gpu_blas": True,
+    "blas": True,
+    "f16_kv": True,
+    "mul_mat_q": True,
+    "model_type": "llama 7B mostly Q4_0",
+}
+"""The fields of 2023 and 2024: a flag for each backend, no depth."""
+
+
+def test_rows_of_2023_with_a_flag_for_each_backend_are_read(tmp_path):
+    prompt = {**OLD, "n_prompt": 512, "n_gen": 0, "avg_ts": 700.0}
+    generation = {**OLD, "n_prompt": 0, "n_gen": 128, "avg_ts": 65.0, "samples_ts": [64.5, 65.5]}
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([prompt, generation]))
+    [record] = import_file(path).records
+    assert (record.generation_tps, record.prompt_tps) == (65.0, 700.0)
+    assert "with llama.cpp (metal)" in record.scope
+    assert (record.architecture, record.quantization.mode) == ("llama", "Q4_0")
+    assert import_file(written(tmp_path, prompt, generation)).records == (record,)
+
+
+def test_the_log_before_the_rows_and_a_torn_last_row_cost_no_row(tmp_path):
+    path = written(tmp_path, PROMPT, GENERATION)
+    path.write_text("ggml_metal_init: found device\n" + path.read_text() + '{"build_commit": "0104')
+    imported = import_file(path)
+    assert [record.generation_tps for record in imported.records] == [65.0]
+    assert imported.refused == ((1, "the line is no JSON"), (4, "the line is no JSON"))
+
+
+ODD = ["nan", "inf", 1e308, -1e308, 10**40, 10**400, -1, 0, True, [], {}, "\x1b[2J", None, {"a": "b"}, 5e-324]
+
+
+@pytest.mark.parametrize("row", [SOURCE_ROW, GENERATION], ids=["source row", "llama-bench"])
+def test_no_value_in_any_field_stops_an_import_or_damages_the_ledger(tmp_path, row):
+    odd = [{**row, name: value} for name in (*row, "rule") for value in ODD]
+    imported = import_file(written(tmp_path, row, *odd))
+    assert imported.records
+    ledger = tmp_path / "ledger.jsonl"
+    add_new(ledger, imported.records)
+    assert read(ledger).damaged == []
+    assert {one.code for one in verify(ledger).problems} <= {"date"}

@@ -1,16 +1,19 @@
 """One door for files of other programs: which form a file has, and its records."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from workbench.errors import LedgerError
 from workbench.ledger.imported import Imported
-from workbench.ledger.llama_bench import import_llama_bench
+from workbench.ledger.llama_bench import import_llama_bench, is_row
 from workbench.ledger.source_rows import import_source_rows
+from workbench.ledger.store import UNDECODABLE
 from workbench.locations import shown
 
 _LOOK_AT_BYTES = 1_000_000
+_LOOK_AT_LINES = 200
 
 
 def import_file(path: Path, measured_by: str | None = None) -> Imported:
@@ -38,8 +41,9 @@ def import_file(path: Path, measured_by: str | None = None) -> Imported:
 
 
 def _is_llama_bench(head: bytes) -> bool:
-    try:
-        row = msgspec.json.decode(head.lstrip().split(b"\n", 1)[0])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    return isinstance(row, dict) and {"n_prompt", "n_gen", "avg_ts"} <= set(row)
+    """Whether one of the first lines is its row: what it logs may stand before."""
+    for line in head.splitlines()[:_LOOK_AT_LINES]:
+        with suppress(*UNDECODABLE):
+            if is_row(msgspec.json.decode(line)):
+                return True
+    return False

@@ -14,8 +14,9 @@ import msgspec
 
 from workbench.errors import LedgerError
 from workbench.ledger.imported import Imported
-from workbench.ledger.parts import Quantization
+from workbench.ledger.parts import Quantization, Whole
 from workbench.ledger.record import Record
+from workbench.ledger.store import UNDECODABLE
 from workbench.locations import shown
 
 LLAMA_BENCH_RULE = "n_gen/T, synchronised after every token (llama-bench)"
@@ -26,8 +27,8 @@ class BenchRow(msgspec.Struct, frozen=True):
     """What is read of one llama-bench row; sizes in bytes, `avg_ts` in tok/s, `stddev_ts` likewise."""
 
     model_filename: str
-    n_prompt: int
-    n_gen: int
+    n_prompt: Whole
+    n_gen: Whole
     avg_ts: float
     stddev_ts: float | None = None
     samples_ts: list[float] = msgspec.field(default_factory=list)
@@ -36,9 +37,24 @@ class BenchRow(msgspec.Struct, frozen=True):
     gpu_info: str | None = None
     backends: str | None = None
     model_type: str | None = None
-    model_size: int | None = None
-    n_depth: int = 0
+    model_size: Whole | None = None
+    n_depth: Whole = 0
     test_time: str | None = None
+    # before `backends` (2023 and 2024) each had a field of its own
+    cuda: bool = False
+    metal: bool = False
+    vulkan: bool = False
+    sycl: bool = False
+    kompute: bool = False
+    opencl: bool = False
+    gpu_blas: bool = False
+    blas: bool = False
+
+    @property
+    def backend(self) -> str:
+        """Where it ran, as far as the row says."""
+        flags = ("cuda", "metal", "vulkan", "sycl", "kompute", "opencl", "gpu_blas", "blas")
+        return self.backends or next((name for name in flags if getattr(self, name)), "backend unknown")
 
 
 def import_llama_bench(path: Path, measured_by: str = "whoever ran llama-bench") -> Imported:
@@ -49,7 +65,7 @@ def import_llama_bench(path: Path, measured_by: str = "whoever ran llama-bench")
     """
     tests: list[_Test] = []
     refused: list[tuple[int, str]] = []
-    for number, value in _values(path):
+    for number, value in _values(path, refused):
         try:
             row = msgspec.convert(value, BenchRow, strict=False)
         except msgspec.ValidationError as error:
@@ -90,7 +106,13 @@ def _canonical(fields: dict[str, Any]) -> str:
     return msgspec.json.encode(fields, order="sorted").decode()
 
 
-def _values(path: Path) -> list[tuple[int, Any]]:
+def is_row(value: Any) -> bool:
+    """Whether a decoded line may be a row of llama-bench, of 2023 or of today."""
+    return isinstance(value, dict) and {"n_prompt", "n_gen", "avg_ts"} <= set(value)
+
+
+def _values(path: Path, refused: list[tuple[int, str]]) -> list[tuple[int, Any]]:
+    """The rows with their numbers; a line that is no JSON (a log's, a torn last one) is `refused`."""
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise _unreadable(path, "it is too large for a result")
@@ -100,9 +122,15 @@ def _values(path: Path) -> list[tuple[int, Any]]:
     try:
         if text.startswith(b"["):
             return list(enumerate(msgspec.json.decode(text, type=list[Any]), 1))
-        return [(number, msgspec.json.decode(line)) for number, line in _numbered(text.splitlines())]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise _unreadable(path, str(error)) from error
+    found = []
+    for number, line in _numbered(text.splitlines()):
+        try:
+            found.append((number, msgspec.json.decode(line)))
+        except UNDECODABLE:
+            refused.append((number, "the line is no JSON"))
+    return found
 
 
 def _unreadable(path: Path, why: str) -> LedgerError:
@@ -137,7 +165,7 @@ def _record(test: _Test, of_prompt: _Test | None, measured_by: str) -> Record:
         measured_by=measured_by,
         scope=(
             f"{phase} phase, batch 1, {tokens} tokens{depth},"
-            f" on {device or 'an unnamed device'} with llama.cpp ({row.backends or 'backend unknown'})"
+            f" on {device or 'an unnamed device'} with llama.cpp ({row.backend})"
             f": measured by {measured_by}, not here."
         ),
         device=device,
@@ -166,6 +194,9 @@ def _record(test: _Test, of_prompt: _Test | None, measured_by: str) -> Record:
 
 
 def _described(model_type: str | None) -> tuple[str | None, str | None]:
-    """llama.cpp's description of a model, `qwen2 7B Q4_K - Medium`, as its family and its weight format."""
-    words = (model_type or "").split()
+    """llama.cpp's description of a model, `qwen2 7B Q4_K - Medium`, as its family and its weight format.
+
+    It said `mostly Q4_0` until 2024.
+    """
+    words = [word for word in (model_type or "").split() if word != "mostly"]
     return (words[0] if words else None), (" ".join(words[2:]) or None)

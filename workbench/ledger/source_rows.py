@@ -11,6 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 import msgspec
 
 from workbench.errors import LedgerError
+from workbench.ledger.external import LARGEST_BYTES
 from workbench.ledger.imported import Imported
 from workbench.ledger.lines import lines_of
 from workbench.ledger.record import Record
@@ -18,6 +19,8 @@ from workbench.locations import shown
 
 MLX_LM_RULE = "N/(t_N - t_1), as mlx-lm prints it"
 """How the source documents' rates count: N/(N-1) above ours."""
+LARGEST_TPS = 1e9
+"""No memory allows a higher ceiling."""
 
 
 def import_source_rows(path: Path) -> Imported:
@@ -55,7 +58,7 @@ def _source_record(fields: Any, raw: bytes) -> Record:
     known = {name: value for name, value in fields.items() if name in Record.__struct_fields__}
     known |= _renamed(fields)
     quantization = known.pop("quantization", None)
-    experiment = known.get("experiment")
+    experiment = str(known.get("experiment"))
     return msgspec.convert(
         {
             **known,
@@ -101,6 +104,8 @@ def _quantization(given: Any) -> dict[str, Any] | None:
 def _bandwidth(fields: Mapping[str, Any]) -> float | None:
     """The GB/s that the row's own prediction and bytes imply, rounded as a figure would be stated."""
     tps, nbytes = fields.get("predicted_decode_tps"), fields.get("weight_bytes_per_token")
-    if not isinstance(tps, int | float) or not isinstance(nbytes, int | float) or not tps or not nbytes:
+    if not isinstance(tps, int | float) or not isinstance(nbytes, int | float):
+        return None
+    if not 0 < tps < LARGEST_TPS or not 0 < nbytes < LARGEST_BYTES:
         return None
     return float(round(tps * nbytes / 1e9))
