@@ -70,7 +70,7 @@ _SAMPLED_AS = {
     "swap_used_start_bytes": "swap_used_bytes",
     "swap_used_end_bytes": "swap_used_bytes",
     "memory_pressure_worst": "memory_pressure",
-    "gpu_other_processes": "gpu_clock_mhz",
+    "gpu_other_processes": "gpu_pids",
 }
 
 

@@ -26,6 +26,7 @@ def readings(root: Path = Path("/")) -> dict[str, Any]:
         "missing.thermal": "Linux has no thermal pressure level",
         "missing.memory_pressure": "read on macOS only",
         "missing.gpu_clock_mhz": "no NVIDIA GPU in use",
+        "missing.gpu_pids": "no NVIDIA GPU in use",
     }
     if found["cpu_throttles"] is not None:
         found["throttle_reasons"] = ()

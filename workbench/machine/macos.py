@@ -32,6 +32,7 @@ async def readings(*, brief: bool) -> dict[str, Any]:
         "load1": os.getloadavg()[0],
         "missing.governor": "macOS has no frequency governor",
         "missing.gpu_clock_mhz": "macOS tells the GPU clock to root only",
+        "missing.gpu_pids": "macOS does not tell who else computes on the GPU",
         "missing.throttle_reasons": "macOS names no throttle reasons; see the thermal level",
     }
     if not brief:
