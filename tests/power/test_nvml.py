@@ -93,7 +93,7 @@ def test_counter_and_instant_power_are_two_rows_of_one_board():
     meter = Meter([Nvml(machine(fake), interval_s=0.01)])
     meter.start()
     counter, instant = until(meter, [12, 4]).rows
-    assert (counter.row.key, instant.row.key) == ("nvml", "nvml-instant")
+    assert (counter.row.key, instant.row.key) == ("nvml-counter", "nvml-instant")
     assert counter.row.scope() == "GPU board 0, energy counter, no host"
     assert counter.row.version == "NVIDIA H200, driver 580.159"
     assert not counter.row.is_estimate and not counter.row.needs_root
@@ -114,6 +114,7 @@ def test_a_short_run_is_refused_a_claim():
     )
     readings = read_energy(made, Window(T0 + 2 * S, T0 + 2 * S + S // 2, 40))
     assert [reading.claim for reading in readings] == ["none", "none"]
+    assert [reading.source for reading in readings] == ["nvml-counter", "nvml-instant"]
     assert all("even an indication needs 2 s" in reading.claim_reasons[0] for reading in readings)
     assert [reading.mwh_per_token_gross for reading in readings] == pytest.approx([400 / 288, 404 / 288])
 

@@ -61,7 +61,7 @@ def _signals_unwind() -> Iterator[None]:
 
 def _lines(row: RowReport) -> Iterator[str]:
     watts = "no reading" if row.mean_w is None else f"{row.mean_w:.2f} W"
-    yield f"{row.source}: {watts} over {row.samples} samples"
+    yield f"{row.key}: {watts} over {row.samples} samples"
     yield from console.wrapped(
         f"covers {row.scope}{' (an estimate)' if row.is_estimate else ''}", "  ", "    "
     )

@@ -38,9 +38,10 @@ class Window:
 class EnergyReading:
     """Energy by one source over one window, with what the source covers and what the claim is worth.
 
-    Field for field what the ledger's record keeps. `mean_w` and `mwh_per_token_*` come from the samples
-    inside the window, `energy_*_j` and `j_per_token_gross` from the integral. `rails_j` may hold a rail that
-    includes others (`package`): add none up, the energy is that of the scope. None = not measured.
+    Field for field what the ledger's record keeps. `source` is the row's key, for a source may have several
+    rows. `mean_w` and `mwh_per_token_*` come from the samples inside the window, `energy_*_j` and
+    `j_per_token_gross` from the integral. `rails_j` may hold a rail that includes others (`package`): add
+    none up, the energy is that of the scope. None = not measured.
     """
 
     source: str
@@ -127,7 +128,7 @@ def _reading(
     stalled = zero if under_load else []
     kept = {rail: joules for rail, joules in integral.rails_j.items() if rail not in stalled}
     blank = EnergyReading(
-        source=row.source,
+        source=row.key,
         scope=row.scope([rail for rail in trace.rails if rail not in stalled]),
         source_version=row.version,
         is_estimate=row.is_estimate,

@@ -1,8 +1,7 @@
 """NVIDIA GPUs through `nvidia-ml-py`: the board's energy counter and its instant power, both kept as rows.
 
-Both move every 100 ms (measured on an H200). `nvmlDeviceGetPowerUsage` is a mean over about a second: it
-stands in only where instant power is not offered, and says so. The counter and the integrated power of one
-window may differ; more than 5 % is flagged.
+Both move every 100 ms (measured on an H200). `nvmlDeviceGetPowerUsage` is a mean over about a second: it is
+never used. The counter and the integrated power of one window may differ; more than 5 % is flagged.
 """
 
 import time
@@ -16,6 +15,7 @@ from workbench.power.source import Feed, Method, PowerSource, Row, Sample, Sink,
 from workbench.power.surroundings import Surroundings
 
 NAME = "nvml"
+COUNTER, INSTANT = f"{NAME}-counter", f"{NAME}-instant"
 MODULE = "pynvml"
 TICK_S = 0.1
 INTERVAL_S = 0.05
@@ -62,7 +62,7 @@ class Nvml:
     def rows(self) -> tuple[Row, ...]:
         """The energy counter, and instant power: one scope, two methods."""
         counter = Row(
-            key="nvml",
+            key=COUNTER,
             source=NAME,
             area=f"GPU board {self.gpu}",
             kind="energy counter",
@@ -74,7 +74,7 @@ class Nvml:
             cadence_s=TICK_S,
         )
         instant = replace(
-            counter, key="nvml-instant", kind="instant power", method=Method.TRAPEZOID, tells_throttle=True
+            counter, key=INSTANT, kind="instant power", method=Method.TRAPEZOID, tells_throttle=True
         )
         return (counter, instant)
 
@@ -122,13 +122,13 @@ class _Reader:
         self._instant = self._instant_w() is not None
         if not self._instant:
             self._sink.ended(
-                "no instant power on this GPU; its mean over about a second is not used", "nvml-instant"
+                "no instant power on this GPU; its mean over about a second is not used", INSTANT
             )
         try:
             nvml.nvmlDeviceGetTotalEnergyConsumption(self._handle)
             self._counts = True
         except nvml.NVMLError as error:
-            self._sink.ended(f"no energy counter on this GPU ({error})", "nvml")
+            self._sink.ended(f"no energy counter on this GPU ({error})", COUNTER)
         if not (self._instant or self._counts):
             raise PowerError("this GPU offers neither an energy counter nor instant power")
 
@@ -143,7 +143,7 @@ class _Reader:
             if watts is not None:
                 self._last_watts_ns = at_ns
                 yield (
-                    "nvml-instant",
+                    INSTANT,
                     Sample(at_ns, {"board": watts}, gpu_mhz=self._mhz(), throttle=self._throttle()),
                 )
         if self._counts:
@@ -162,7 +162,10 @@ class _Reader:
             return
         lost, self._lost = self._lost, False
         watts = watts_of(grown_mj, elapsed_ns)
-        yield "nvml", Sample(at_ns, {"board": watts}, elapsed_ns, {"board": float(grown_mj)}, after_loss=lost)
+        yield (
+            COUNTER,
+            Sample(at_ns, {"board": watts}, elapsed_ns, {"board": float(grown_mj)}, after_loss=lost),
+        )
 
     def _instant_w(self) -> float | None:
         nvml = self._nvml

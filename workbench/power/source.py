@@ -22,9 +22,10 @@ class Method(StrEnum):
 class Row:
     """One row of figures and what it covers.
 
-    `parts` are the rails whose sum is the row's power; `usual` those that today's systems give; `never` what
-    the row cannot see at all; `watched` the rails that a running decode never leaves at exactly 0.
-    `cadence_s` is how often new figures are published (not how often they are asked for).
+    `key` is the row's own name, also in records; `source` is the same for all rows of one source. `parts` are
+    the rails whose sum is the row's power; `usual` those that today's systems give; `never` what the row
+    cannot see at all; `watched` the rails that a running decode never leaves at exactly 0. `cadence_s` is how
+    often new figures are published (not how often they are asked for).
     """
 
     key: str

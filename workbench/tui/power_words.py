@@ -23,7 +23,7 @@ def source_facts(choice: Choice) -> list[Fact]:
     """What this machine can measure, each with its scope; what was looked for in vain, with the reason."""
     from workbench.power.choice import METER_HELPS
 
-    lines = [Fact(row.source, row.scope(), _cadence(row)) for row in choice.rows]
+    lines = [Fact(row.key, row.scope(), _cadence(row)) for row in choice.rows]
     if not choice.sources:
         lines.append(Fact("no source", "", METER_HELPS, mark=True))
     lines += [Fact(name, "", why) for name, why in choice.looked_for]
@@ -45,7 +45,7 @@ def live_facts(rows: Sequence[Live], cells: int) -> list[Fact]:
     lines: list[Fact] = []
     for row in rows:
         lines += [GAP] if lines else []
-        lines.append(Fact(row.source, row.state, row.scope, mark=row.state in wrong))
+        lines.append(Fact(row.key, row.state, row.scope, mark=row.state in wrong))
         if row.watts_now is not None:
             mean = f"now, mean {watts(row.mean_w)}" if row.mean_w is not None else "now"
             lines.append(Fact("power", watts(row.watts_now), mean))
