@@ -173,9 +173,10 @@ def test_a_worker_that_cannot_load_is_exit_code_4_and_a_failed_record(run, tiny,
     (broken / "tokenizer.json").write_text("{")
     said = run("measure", broken, "--predict", "100", "--bandwidth", "25", *SHORT)
     assert said.code == 4
-    assert said.out.startswith("broken (synthetic weights): NONE")
+    assert said.out.startswith("broken (synthetic weights): FAILED")
     assert "Traceback" not in said.out + said.err
     [record] = records_in(home)
+    assert " ".join(said.out.split()).count(record.reason.rstrip(".")) == 1
     assert (record.status, record.predicted_tps_human) == ("failed", 100.0)
 
 

@@ -15,7 +15,7 @@ def verdict_lines(record: Record) -> Iterator[str]:
     """The lines `measure` and `check` print, the verdict first."""
     name = visible(record.model or "unnamed model")
     weights = " (synthetic weights)" if record.synthetic_weights else ""
-    yield f"{name}{weights}: {visible(record.verdict or record.status).upper()}"
+    yield f"{name}{weights}: {visible(_word(record)).upper()}"
     if record.generation_tps is not None:
         yield f"  measured    {rate(record.generation_tps)} tok/s{_spread(record)}"
     yield from _predictions(record)
@@ -29,8 +29,7 @@ def verdict_lines(record: Record) -> Iterator[str]:
     for fraction in record.fractions:
         ceiling = f" ({rate(tps_of[fraction.of])} tok/s)" if fraction.of in tps_of else ""
         yield f"  {percent(fraction.value):>10}  of {visible(fraction.of)}{ceiling}"
-    own = () if record.status in {"measured", "imported"} else (record.reason or "",)
-    for reason in (*record.verdict_reasons, *filter(None, own)):
+    for reason in _reasons(record):
         yield from console.wrapped(reason, "  - ", "    ")
     yield from _energy(record)
 
@@ -53,6 +52,21 @@ def beside_lines(record: Record, ledger: Path) -> Iterator[str]:
         model = f"{visible(row.model, 40)} ({gb(row.weight_bytes)} a token)"
         where = f"{visible(row.machine, 40)}, {visible(row.date or 'no date')}"
         yield f"  {percent(row.fraction):>10}  of {visible(row.of)}: {model}, {where}"
+
+
+def _word(record: Record) -> str:
+    """The verdict; for a run that came to none, how it ended."""
+    if record.status not in {"measured", "imported"} and record.verdict in {None, "none"}:
+        return record.status
+    return record.verdict or record.status
+
+
+def _reasons(record: Record) -> Iterator[str]:
+    """The validator's sentences, and why the run ended early where none of them says so yet."""
+    yield from record.verdict_reasons
+    own = "" if record.status in {"measured", "imported"} else (record.reason or "").rstrip(".")
+    if own and not any(own in said for said in record.verdict_reasons):
+        yield f"{own}."
 
 
 def _spread(record: Record) -> str:

@@ -20,6 +20,7 @@ from workbench.tui.desk import Desk
 from workbench.tui.power_words import duration, energy_facts, wish_fact
 
 if TYPE_CHECKING:
+    from workbench.accounting.count import Count
     from workbench.analysis.calibration import Placed
     from workbench.analysis.reference import Beside
 
@@ -37,6 +38,7 @@ def facts(desk: Desk) -> list[Fact]:
     else:
         rule = _in_force(desk)
         lines.append(Fact("a token reads", sized(desk.weight_bytes or 0), rule, mark=bool(rule)))
+    lines += override_facts(count)
     seed = count.seed.weight_bytes
     note = "the same" if seed == count.weight_bytes else "differs from the count"
     lines.append(Fact("on disk", sized(count.disk_bytes)))
@@ -62,7 +64,24 @@ def _in_force(desk: Desk) -> str:
         return f"by the rule {desk.rule}, on purpose"
     if desk.plan is not None and desk.plan.in_force == "graph":
         return f"by the decode graph; the count says {sized(desk.plan.count.weight_bytes)}"
+    if desk.count is not None and desk.count.is_overridden:
+        return f"by your override; the rules say {sized(desk.count.weight_bytes_by_rules)}"
     return ""
+
+
+def override_facts(count: Count) -> list[Fact]:
+    """Every override that names a tensor here: what it says, of how many, and why."""
+    lines = []
+    for one in count.overrides:
+        if one.tensors:
+            role = one.role.replace("_", " ") if one.role else ""
+            share = f"share {one.share}" if one.share is not None else ""
+            said = ", ".join(filter(None, (role, share)))
+            many = f"{one.tensors:,} tensor{'' if one.tensors == 1 else 's'}"
+            lines.append(
+                Fact("override", one.pattern, f"{said or 'applied'} ({many}): {one.reason}", mark=True)
+            )
+    return lines
 
 
 def ceilings(desk: Desk) -> tuple[Ceiling, ...]:
@@ -82,6 +101,9 @@ def ceiling_facts(desk: Desk) -> list[Fact]:
     lines = []
     for ceiling in ceilings(desk):
         lines.append(Fact("ceiling", f"{rate(ceiling.tps)} tok/s", ceiling.name))
+        if desk.rule == "count" and run.plan.count.is_overridden:
+            untouched = ceiling_tps(ceiling.gbps, run.plan.count.weight_bytes_by_rules)
+            lines.append(Fact("by the rules", f"{rate(untouched)} tok/s", "without your override"))
         for said in run.predictions:
             over = said.tps > ceiling.tps
             note = f"{percent(said.tps / ceiling.tps)} of it" + (
@@ -240,10 +262,15 @@ def _off(error: float | None) -> str:
 
 
 def verdict_sentences(record: Record) -> Sequence[str]:
-    """The validator's sentences, and what explains an excess where no sentence says so yet."""
+    """The validator's sentences, and what explains an excess where no sentence says so yet.
+
+    Without the one that only repeats why the run ended: `outcome_facts` says that.
+    """
     said = " ".join(record.verdict_reasons)
     unsaid = [words for words in record.excess_explained_by if words not in said]
-    return [*record.verdict_reasons, *(f"This would explain the excess: {words}." for words in unsaid)]
+    ended = "" if record.status in {"measured", "imported"} else (record.reason or "").rstrip(".")
+    sentences = [words for words in record.verdict_reasons if not ended or ended not in words]
+    return [*sentences, *(f"This would explain the excess: {words}." for words in unsaid)]
 
 
 def figure_text(figure: BandwidthFigure) -> str:
