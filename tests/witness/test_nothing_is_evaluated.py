@@ -1,10 +1,12 @@
 """A model that computes while its graph is built is stopped, and what goes wrong has a reason in words."""
 
+import json
+
 import mlx.core as mx
 import pytest
 
 from tests.checkpoints import checkpoint, in_memory
-from tests.witness.looking import configurations, look, saved_by_mlx_lm
+from tests.witness.looking import configurations, from_truth, look, saved_by_mlx_lm, truth
 from tests.witness.strange import known_to_mlx_lm, strange_checkpoint
 from workbench.errors import WorkerError
 
@@ -132,8 +134,73 @@ def test_scales_without_their_weight():
     tensors["model.layers.0.self_attn.q_proj.scales"] = ("F32", [64, 2])
     found = checkpoint(tensors, LLAMA | {"quantization": {"group_size": 32, "bits": 4}})
     code, words = failure_of(found)
-    assert code == "config_incomplete"
+    assert code == "incomplete"
     assert "q_proj.weight" in words
+
+
+def test_a_module_that_sanitize_misses():
+    config = configurations()["qwen3_vl_moe"]
+    tensors = {t.name: (t.dtype, t.shape) for t in saved_by_mlx_lm(config).tensors if "lm_head" not in t.name}
+    code, words = failure_of(checkpoint(tensors, config))
+    assert code == "incomplete"
+    assert "lm_head" in words
+
+
+def without_key(name, *keys):
+    """An architecture's checkpoint whose configuration lacks one (nested) key."""
+    config = json.loads(json.dumps(truth()[name]["config"] if name in truth() else configurations()[name]))
+    inner = config
+    for key in keys[:-1]:
+        inner = inner[key]
+    del inner[keys[-1]]
+    whole = from_truth(truth()[name]) if name in truth() else saved_by_mlx_lm(configurations()[name])
+    return checkpoint({t.name: (t.dtype, t.shape) for t in whole.tensors}, config)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("ministral3", ["rope_parameters"]),  # the class says None and looks into it while it is built
+        ("granitemoehybrid", ["num_experts_per_tok"]),  # ... while it runs
+        ("granitemoehybrid", ["mamba_d_conv"]),  # a convolution's kernel_size, in a line with that word
+        ("minimax_m3_vl", ["text_config", "sparse_attention_config", "sparse_topk_blocks"]),
+    ],
+)
+def test_a_key_whose_default_is_none_is_missing(name, keys):
+    code, words = failure_of(without_key(name, *keys))
+    assert code == "config_incomplete"
+    assert "NoneType" in words or keys[-1] in words
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("nemotron-nas", ["num_hidden_layers"]),
+        ("qwen3_5", ["linear_num_key_heads"]),
+        ("cohere2", ["head_dim"]),
+    ],
+)
+def test_defaults_that_contradict_the_rest_of_the_configuration(name, keys):
+    code, words = failure_of(without_key(name, *keys))
+    assert code == "config_wrong"
+    assert "mlx-lm builds no model" in words
+
+
+@pytest.mark.parametrize(
+    "lies",
+    [
+        {"num_attention_heads": -1},
+        {"hidden_size": "wide"},
+        {"num_hidden_layers": {}},
+        {"rms_norm_eps": [1e-5], "num_key_value_heads": 0},
+        {"model_type": ["llama"]},
+        {"architectures": 7},
+        {"quantization": 7},
+    ],
+    ids=str,
+)
+def test_a_configuration_of_nonsense(lies):
+    assert failure_of(llama(**lies))[0] in {"config_wrong", "config_incomplete", "mismatch"}
 
 
 def test_a_type_of_tensor_that_mlx_cannot_read():
@@ -174,8 +241,6 @@ def test_tensors_that_the_model_has_no_place_for_are_named_and_change_nothing():
 
 
 def test_routing_that_is_asked_for_is_assumed_and_said():
-    from tests.witness.looking import from_truth, truth
-
     reading = look(from_truth(truth()["dbrx"]))[0]
     assert reading.assumed_routing
 

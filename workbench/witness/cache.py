@@ -23,6 +23,7 @@ _LASTING = {
     Reason.UNSUPPORTED_TYPE,
     Reason.REMOTE_CODE,
     Reason.CONFIG_INCOMPLETE,
+    Reason.CONFIG_WRONG,
     Reason.MISMATCH,
     Reason.INCOMPLETE,
     Reason.UNSUPPORTED_DTYPE,

@@ -14,6 +14,7 @@ class Reason(StrEnum):
     UNSUPPORTED_TYPE = "unsupported_type"
     REMOTE_CODE = "remote_code"
     CONFIG_INCOMPLETE = "config_incomplete"
+    CONFIG_WRONG = "config_wrong"
     MISMATCH = "mismatch"
     INCOMPLETE = "incomplete"
     UNSUPPORTED_DTYPE = "unsupported_dtype"
@@ -34,6 +35,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.UNSUPPORTED_TYPE: "this mlx-lm does not know the model type",
     Reason.REMOTE_CODE: "the checkpoint wants to run its own code, which this program never does",
     Reason.CONFIG_INCOMPLETE: "config.json lacks what the model class needs",
+    Reason.CONFIG_WRONG: "mlx-lm builds no model from what config.json says",
     Reason.MISMATCH: "the tensors do not have the shapes that config.json describes",
     Reason.INCOMPLETE: "tensors are missing that the model needs, and mlx-lm would not load it",
     Reason.UNSUPPORTED_DTYPE: "mlx cannot read this type of tensor",

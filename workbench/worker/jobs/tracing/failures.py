@@ -17,16 +17,25 @@ def reason_of(error: BaseException) -> tuple[Reason, str]:
     for pattern, reason in _MESSAGES:
         if found := re.search(pattern, message):
             return reason, found[1] if found.groups() else message
-    if "kernel" in _line(error) and isinstance(error, TypeError | RuntimeError):
+    if "kernel" in _line(error) and (isinstance(error, RuntimeError) or "not callable" in message):
         return Reason.KERNEL_MISSING, _where(error)
     if isinstance(error, TypeError) and "__init__() missing" in message:
         return Reason.CONFIG_INCOMPLETE, message.split("missing", 1)[1].strip()
+    passed = {frame.name for frame in traceback.extract_tb(error.__traceback__)}
     if isinstance(error, KeyError):
-        return Reason.CONFIG_INCOMPLETE, f"{_where(error)} looks for {message}"
+        reason = Reason.INCOMPLETE if passed & _TAKING_TENSORS else Reason.CONFIG_INCOMPLETE
+        return reason, f"{_where(error)} looks for {message}"
     if isinstance(error, AttributeError) and "has no attribute 'Model" in message:
         return Reason.UNSUPPORTED_TYPE, ""
-    return Reason.FAILED, f"{type(error).__name__}: {message} in {_where(error)}"
+    detail = f"{type(error).__name__}: {message} in {_where(error)}"
+    if "NoneType" in message:  # the class's own default for a key that is not there
+        return Reason.CONFIG_INCOMPLETE, detail
+    return Reason.CONFIG_WRONG if passed & _READING_CONFIG else Reason.FAILED, detail
 
+
+_TAKING_TENSORS = {"sanitize", "infer_quant_config"}
+_READING_CONFIG = {"_get_classes", "from_dict", "__post_init__", "__init__", "_quantize"}
+"""Functions of mlx and mlx-lm; an error that passed one of them is about the tensors or the config."""
 
 _QUANTIZATION = Reason.UNSUPPORTED_QUANTIZATION
 
