@@ -67,10 +67,18 @@ def known_to_mlx_lm(
     cleanse: Callable[[dict[str, mx.array]], Any] | None = None,
 ) -> Iterator[None]:
     """Let mlx-lm find the model; `middle` runs on the hidden state of each layer, `cleanse` in sanitize."""
-    module: Any = ModuleType(f"mlx_lm.models.{NAME}")
     hooks = {"middle": middle, "cleanse": cleanse}
-    module.Model = type("Model", (Model,), {n: staticmethod(hook) for n, hook in hooks.items() if hook})
-    module.ModelArgs = ModelArgs
+    with taught_to_mlx_lm(
+        type("Model", (Model,), {n: staticmethod(hook) for n, hook in hooks.items() if hook})
+    ):
+        yield
+
+
+@contextmanager
+def taught_to_mlx_lm(model_class: type[nn.Module]) -> Iterator[None]:
+    """Let mlx-lm find `model_class` under NAME."""
+    module: Any = ModuleType(f"mlx_lm.models.{NAME}")
+    module.Model, module.ModelArgs = model_class, ModelArgs
     sys.modules[module.__name__] = module
     try:
         yield
