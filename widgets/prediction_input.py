@@ -52,9 +52,12 @@ class PredictionInput(Vertical):
         *,
         placeholder: str = "",
         hint: str = "",
+        enter: str = "enter locks",
         id: str | None = None,
     ) -> None:
+        """`enter` says what the key does with a text that `check` accepts."""
         super().__init__(id=id)
+        self._enter = enter
         self._check = check
         self._placeholder = placeholder
         self._hint = hint
@@ -123,7 +126,7 @@ class PredictionInput(Vertical):
             self._say(self._hint)
             return
         try:
-            self._say(f"{self._check(event.value)}  (enter locks)")
+            self._say(f"{self._check(event.value)}  ({self._enter})")
         except ValueError as wrong:
             self._say(str(wrong), "-wrong")
 

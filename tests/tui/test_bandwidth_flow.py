@@ -197,3 +197,13 @@ async def test_quitting_ends_a_probe(desk, probe):
         await pilot.press("p", "q")
         await until(lambda: app._exit)
         assert probe.cancelled == 1
+
+
+async def test_enter_takes_a_figure_and_locks_a_number(desk):
+    async with desk.add(DENSE).open() as (app, pilot):
+        await pick(app, pilot)
+        for key, text, words in (("b", "819", "(enter takes it)"), ("n", "143", "(enter locks)")):
+            await pilot.press("escape", key)
+            await pilot.press(*text)
+            await sees(app, "#prediction", words)
+            await pilot.press("enter")

@@ -14,6 +14,7 @@ from tests.tui.desk_stage import (
     run_to_end,
     said,
     screen_text,
+    sees,
     type_in,
     until,
     whole_run,
@@ -178,6 +179,13 @@ async def test_what_cannot_run_is_counted_and_the_run_key_says_why(desk, name, r
         await type_in(pilot, "100")
         assert not app.main_screen.desk.locked
     assert desk.records == []
+
+
+async def test_a_checkpoint_without_weights_says_why_in_the_place_of_its_tree(desk):
+    async with desk.add_damaged("mlx-Llama-3.2-1B-Instruct-4bit").open() as (app, pilot):
+        await pilot.press("1", "enter")
+        await sees(app, "#bytes", "model.safetensors")
+        assert "esc clears the filter" not in pane_text(app, "#bytes")
 
 
 async def test_another_checkpoint_gives_up_the_lock_and_keeps_its_record(desk):

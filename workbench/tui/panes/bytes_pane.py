@@ -45,7 +45,7 @@ class BytesPane(Vertical):
         self.query_one("#tensor-filter").display = False
         self._count: Count | None = None
         self._looked: Looked | None = None
-        self._checkpoint_name = self._shown = ""
+        self._checkpoint_name = self._shown = self._why_empty = ""
 
     def paint(self, desk: Desk, before: Desk | None) -> None:
         """Show the tree of this desk's count; a count that is there already is not built again."""
@@ -63,6 +63,9 @@ class BytesPane(Vertical):
                 desk.problem.message if desk.problem else desk.busy or "choose a checkpoint: 1, then enter"
             )
             self.byte_tree.empty_text = visible(words, 400)
+        self._why_empty = "there are no tensors"
+        if desk.checkpoint is not None and desk.checkpoint.reason:
+            self._why_empty = visible(desk.checkpoint.reason, 400)
         self._show(keep=same_count and desk.count is not None)
         name = visible(desk.name.rsplit("/", 1)[-1], 60)
         self.border_title = f"2 bytes: {name}".replace("[", r"\[") if desk.name else "2 bytes"
@@ -89,7 +92,8 @@ class BytesPane(Vertical):
         self._shown = f"{of} tensors"
         self._subtitle()
         if not rows:
-            self.byte_tree.empty_text = "no tensor matches: esc clears the filter"
+            filtered_out = "no tensor matches: esc clears the filter"
+            self.byte_tree.empty_text = filtered_out if count.rows else self._why_empty
 
     def _detail(self, index: int) -> None:
         node = self.byte_tree.node_at(index)

@@ -47,7 +47,9 @@ class FigureBox(Vertical):
     def compose(self) -> ComposeResult:
         """The label, the box, the list."""
         yield Static("memory bandwidth", classes="label", markup=False)
-        yield PredictionInput(check_figure, placeholder="e.g. 819 spec Apple", hint=HINT, id="figure")
+        yield PredictionInput(
+            check_figure, placeholder="e.g. 819 spec Apple", hint=HINT, enter="enter takes it", id="figure"
+        )
         yield LedgerTable(COLUMNS, id="offers")
 
     @property
