@@ -1,5 +1,7 @@
 """The meter around an energy pass: on from its idle window, off after it, read once."""
 
+import asyncio
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -25,6 +27,7 @@ ROW = Row(
 ENERGETIC = replace(plan().settings, energy_min_s=20.0, idle_s=12.0)
 SOURCE = SimpleNamespace(name="nvml", rows=(ROW,))
 WORKER_AHEAD_NS = 5 * S
+PATIENCE_S = 20.0
 
 
 class FakeMeter:
@@ -43,10 +46,10 @@ class FakeMeter:
         return Trace((RowTrace(ROW, tuple(samples)),), ((0, 1000 * S), (70 * S, 1070 * S)))
 
 
-def told(energy, run, *reports):
+async def told(energy, run, *reports):
     for report in reports:
         run = fold(run, report)
-        energy.follow(run)
+        await energy.follow(run)
     return run
 
 
@@ -63,9 +66,9 @@ def whole_pass():
     )
 
 
-def test_energy_is_read_over_the_window_on_the_meters_clock():
+async def test_energy_is_read_over_the_window_on_the_meters_clock():
     energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
-    run = told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
+    run = await told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
     (reading,), reason = energy.readings(run)
     assert reason is None
     assert isinstance(reading, PowerReading)
@@ -79,40 +82,40 @@ def test_energy_is_read_over_the_window_on_the_meters_clock():
     assert energy.meter.log == ["start", "stop"]
 
 
-def test_the_meter_is_off_during_the_speed_pass():
+async def test_the_meter_is_off_during_the_speed_pass():
     energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
     first, second, *rest = whole_pass()
-    run = told(energy, Run(plan(settings=ENERGETIC)), m.RepeatStarted(index=0, of=2), first)
+    run = await told(energy, Run(plan(settings=ENERGETIC)), m.RepeatStarted(index=0, of=2), first)
     assert energy.meter is None
-    run = told(energy, run, second)
+    run = await told(energy, run, second)
     assert energy.meter.log == ["start"]
-    told(energy, run, *rest)
-    energy.stop()
+    await told(energy, run, *rest)
+    await energy.stop()
     assert energy.meter.log == ["start", "stop"]
     assert energy.meter.limit_s > ENERGETIC.energy_min_s + ENERGETIC.idle_s
 
 
-def test_a_run_that_ended_before_its_pass_says_so_and_leaves_no_meter_on():
+async def test_a_run_that_ended_before_its_pass_says_so_and_leaves_no_meter_on():
     energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
-    run = told(energy, Run(plan(settings=ENERGETIC)), *whole_pass()[:3])
-    energy.stop()
+    run = await told(energy, Run(plan(settings=ENERGETIC)), *whole_pass()[:3])
+    await energy.stop()
     assert energy.meter.log == ["start", "stop"]
     assert energy.readings(run) == ([], "The run ended before its energy pass did.")
 
 
-def test_a_pass_without_a_window_is_a_reason_and_no_number():
+async def test_a_pass_without_a_window_is_a_reason_and_no_number():
     energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
     window = m.EnergyWindow(token_times_ns=[1, 2], clock_pairs=[(1, 2)], run_in_tokens=1, run_out_tokens=1)
-    run = told(energy, Run(plan(settings=ENERGETIC)), repeat(0), repeat(1), m.Idle(1, 2), window)
+    run = await told(energy, Run(plan(settings=ENERGETIC)), repeat(0), repeat(1), m.Idle(1, 2), window)
     readings, reason = energy.readings(run)
     assert readings == []
     assert "no window" in reason
 
 
-def test_a_pass_that_nobody_asked_for_looks_for_no_source(monkeypatch):
+async def test_a_pass_that_nobody_asked_for_looks_for_no_source(monkeypatch):
     monkeypatch.setattr("workbench.protocol.energy.look", lambda: pytest.fail("looked for a source"))
     energy = EnergyPass()
-    run = told(energy, Run(plan()), repeat(0), repeat(1))
+    run = await told(energy, Run(plan()), repeat(0), repeat(1))
     assert energy.readings(run) == ([], "No energy pass was asked for.")
 
 
@@ -127,24 +130,73 @@ def test_a_source_that_is_not_there_is_looked_for_once_and_said(monkeypatch):
     assert looks == [1]
 
 
-def test_the_meter_is_on_while_the_machine_settles_before_its_idle_window():
+async def test_the_meter_is_on_while_the_machine_settles_before_its_idle_window():
     settings = replace(plan().settings, energy_min_s=20.0, idle_s=12.0)
     energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
     first, second, idle, *_ = whole_pass()
-    run = told(energy, Run(plan(settings=settings)), first, second)
+    run = await told(energy, Run(plan(settings=settings)), first, second)
     assert energy.meter.log == ["start"]
     assert run.idle is None
     assert plan(settings=settings).decode_request.settle_s == 6.0
-    assert told(energy, run, idle).idle is not None
+    assert (await told(energy, run, idle)).idle is not None
 
 
-def test_conditions_that_spoil_the_run_leave_no_valid_claim():
+async def test_conditions_that_spoil_the_run_leave_no_valid_claim():
     energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
-    run = told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
+    run = await told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
     (reading,), _ = energy.readings(run, ["Low power mode was on.", "Another process used 80 % of a core."])
     assert reading.claim == "indicative"
     assert reading.claim_reasons == ["low power mode was on", "another process used 80 % of a core"]
     assert reading.mean_w == pytest.approx(150.0)
+
+
+class SlowMeter(FakeMeter):
+    """Starts and stops when the event loop lets it: one that waits for it on the loop waits in vain."""
+
+    def __init__(self, sources, limit_s):
+        super().__init__(sources, limit_s)
+        self.may_start, self.may_stop = threading.Event(), threading.Event()
+
+    def start(self):
+        assert self.may_start.wait(PATIENCE_S), "the event loop stood still"
+        super().start()
+
+    def stop(self):
+        assert self.may_stop.wait(PATIENCE_S), "the event loop stood still"
+        return super().stop()
+
+
+async def test_the_event_loop_goes_on_while_the_meter_starts_and_stops():
+    energy = EnergyPass(Choice((SOURCE,), ()), make=SlowMeter)
+    first, second, *rest = whole_pass()
+    run = await told(energy, Run(plan(settings=ENERGETIC)), first)
+    starting = asyncio.create_task(told(energy, run, second))
+    await asyncio.sleep(0)
+    assert energy.meter.log == [] and not starting.done()
+    energy.meter.may_start.set()
+    stopping = asyncio.create_task(told(energy, await starting, *rest))
+    await asyncio.sleep(0)
+    assert energy.meter.log == ["start"] and not stopping.done()
+    energy.meter.may_stop.set()
+    (reading,), _ = energy.readings(await stopping)
+    assert energy.meter.log == ["start", "stop"]
+    assert reading.claim == "valid"
+
+
+async def test_a_run_cancelled_while_its_meter_starts_leaves_no_meter_on():
+    energy = EnergyPass(Choice((SOURCE,), ()), make=SlowMeter)
+    first, second, *_ = whole_pass()
+    run = await told(energy, Run(plan(settings=ENERGETIC)), first)
+    starting = asyncio.create_task(told(energy, run, second))
+    await asyncio.sleep(0)
+    energy.meter.may_stop.set()
+    starting.cancel()
+    stopping = asyncio.create_task(energy.stop())
+    await asyncio.sleep(0)
+    assert energy.meter.log == []
+    energy.meter.may_start.set()
+    await stopping
+    assert energy.meter.log in (["start", "stop"], ["stop"])
 
 
 class SlowedMeter(FakeMeter):
@@ -161,10 +213,10 @@ class SlowedMeter(FakeMeter):
         return replace(trace, rows=(replace(row, row=telling, samples=samples),))
 
 
-def test_the_sources_tell_conditions_that_the_system_does_not():
+async def test_the_sources_tell_conditions_that_the_system_does_not():
     energy = EnergyPass(Choice((SOURCE,), ()), make=SlowedMeter)
     assert energy.conditions(Run(plan(settings=ENERGETIC))) == PowerConditions()
-    run = told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
+    run = await told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
     before = {
         "gpu_clock_mhz": None,
         "throttle_reasons": None,

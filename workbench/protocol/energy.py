@@ -3,6 +3,8 @@
 Power is never sampled during the speed pass. What a source can claim is the power room's business.
 """
 
+import asyncio
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -24,7 +26,8 @@ class EnergyPass:
     """The meter around one run's energy pass: `follow` every new run, `stop` always.
 
     `meter` is None until the pass begins; a power pane may paint its trace from then on. Without a `choice`
-    the sources are looked for when a pass is asked for.
+    the sources are looked for when a pass is asked for. Programs take seconds to start and to end: all that
+    waits for one is done on a thread, and the screens go on.
     """
 
     def __init__(self, choice: Choice | None = None, make: Callable[..., Meter] = Meter) -> None:
@@ -32,6 +35,8 @@ class EnergyPass:
         self._choice = choice
         self._make = make
         self._trace: Trace | None = None
+        self._switching = threading.Lock()
+        self._over = False
 
     @property
     def choice(self) -> Choice:
@@ -44,18 +49,34 @@ class EnergyPass:
         """Whether there is something to measure energy with."""
         return bool(self.choice.sources)
 
-    def follow(self, run: Run) -> None:
+    async def look(self) -> bool:
+        """Whether there is something to measure energy with, looked for first where nobody has."""
+        return await asyncio.to_thread(lambda: self.possible)
+
+    async def follow(self, run: Run) -> None:
         """Switch the meter on when the pass begins and off when its window has come."""
         if self.meter is None and run.phase in {Phase.IDLE, Phase.ENERGY} and self.possible:
-            self.meter = self._make(self.choice.sources, limit_s=run.plan.settings.energy_pass_s + SPARE_S)
-            self.meter.start()
+            limit_s = run.plan.settings.energy_pass_s + SPARE_S
+            self.meter = self._make(self.choice.sources, limit_s=limit_s)
+            await asyncio.to_thread(self._switch_on, self.meter)
         elif run.energy is not None:
-            self.stop()
+            await self.stop()
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """Switch the meter off; nothing that it started is left."""
         if self.meter is not None and self._trace is None:
-            self._trace = self.meter.stop()
+            self._trace = await asyncio.to_thread(self._switch_off, self.meter)
+
+    def _switch_on(self, meter: Meter) -> None:
+        with self._switching:
+            if not self._over:
+                meter.start()
+
+    def _switch_off(self, meter: Meter) -> Trace:
+        """A start that is going on ends first, even that of a run which was cancelled meanwhile."""
+        with self._switching:
+            self._over = True
+            return meter.stop()
 
     def readings(self, run: Run, spoiled: Sequence[str] = ()) -> tuple[list[PowerReading], str | None]:
         """One reading for each row of each source, or the reason why there is none.

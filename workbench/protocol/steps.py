@@ -194,7 +194,7 @@ class Measurement:
         if not self._ended.is_set():
             await self.cancel("Closed before the run had ended.")
         await self._worker.stop()
-        self.energy.stop()
+        await self.energy.stop()
         await self._awake.release()
 
     async def _measured(self) -> tuple[Status, str | None]:
@@ -221,10 +221,11 @@ class Measurement:
         self._dossier.write(self.run, self._watch.fields)
         if self._cancelled is not None:
             return
-        request = request_of(self.plan, self.run.stamp, energy_possible=self.energy.possible)
+        energy_possible = self.plan.settings.energy_min_s > 0 and await self.energy.look()
+        request = request_of(self.plan, self.run.stamp, energy_possible=energy_possible)
         async for report in await self._worker.ask(request):
             self._fold(report)
-            self.energy.follow(self.run)
+            await self.energy.follow(self.run)
             if isinstance(report, Loading):
                 with suppress(LedgerError):  # the lock itself is safe; only this time would be missing
                     self._dossier.write(self.run, self._watch.fields)
@@ -243,7 +244,7 @@ class Measurement:
         """Stop everything, complete the record and append it."""
         try:
             await self._worker.stop()
-            self.energy.stop()
+            await self.energy.stop()
             await self._awake.release()
             await self._watch.end(sample=status is not Status.CANCELLED)
             assert self._dossier.drafted is not None
