@@ -14,6 +14,8 @@ from widgets.line_list import fit
 from widgets.visible import visible
 
 LABEL_CELLS = 14
+MARK_CELLS = 2
+"""What the sign of a marked fact adds to its label."""
 NARROW_CELLS = 30
 """Below this width remarks wrap with a small indent instead of under their column."""
 
@@ -97,16 +99,21 @@ class FactList(Widget):
     def _lines(self, width: int) -> list[list[tuple[str, str]]]:
         if self._wrapped[0] != width:
             facts = self._facts if width > 0 else ()
-            lines = [line for fact in facts for line in wrapped(fact, width, self._label_cells)]
+            column = label_column(facts, self._label_cells)
+            lines = [line for fact in facts for line in wrapped(fact, width, column)]
             self._wrapped = (width, lines)
         return self._wrapped[1]
 
 
+def label_column(facts: Sequence[Fact], least: int = LABEL_CELLS) -> int:
+    """Cells for the labels of facts under each other: a marked one moves all values, not its own alone."""
+    own = [cell_len(_label(fact)) + 1 for fact in facts]
+    return max([least, *(cells for cells in own if cells <= least + MARK_CELLS)])
+
+
 def wrapped(fact: Fact, width: int, column: int = LABEL_CELLS) -> list[list[tuple[str, str]]]:
     """A fact's lines as (text, part) pieces, at most `width` cells each; labels take `column` cells."""
-    label = visible(fact.label, 40) if fact.label else ""
-    if fact.mark:
-        label = f"! {label}"
+    label = _label(fact)
     is_narrow = width < NARROW_CELLS
     own_cells = cell_len(label) + 1
     label_cells = min(own_cells if is_narrow else max(column, own_cells), width // 2) if label else 0
@@ -127,6 +134,11 @@ def wrapped(fact: Fact, width: int, column: int = LABEL_CELLS) -> list[list[tupl
             lines[-1].append((text, part))
             used += cell_len(text)
     return lines
+
+
+def _label(fact: Fact) -> str:
+    label = visible(fact.label, 40) if fact.label else ""
+    return f"! {label}" if fact.mark else label
 
 
 def _words(fact: Fact) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ def draw_plotext(chart: Chart, width: int, height: int) -> list[Row]:
     """The chart in `height` rows of `width` cells, axes included."""
     plot = Plot()
     plot.theme("clear")
+    plot._limit_size(False, False)  # else it is cut to the size of the terminal that plotext sees on stdout
     plot.plotsize(width, height)
     plot.xlim(0, chart.x_max)
     plot.ylim(0, chart.y_max)

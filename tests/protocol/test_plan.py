@@ -41,6 +41,9 @@ def test_override_then_graph_then_count_is_in_force():
     assert plan(graph_bytes=3_000_000).in_force == "graph"
     both = plan(count=overridden, graph_bytes=3_000_000)
     assert (both.in_force, both.weight_bytes) == ("override", 2_000_000)
+    idle = replace(count(), overrides=(OVERRIDE._replace(tensors=0),))
+    elsewhere = plan(count=idle, graph_bytes=3_000_000)
+    assert (elsewhere.in_force, elsewhere.weight_bytes) == ("graph", 3_000_000)
 
 
 def test_an_override_hides_neither_itself_nor_what_the_rules_said():

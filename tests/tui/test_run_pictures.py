@@ -1,6 +1,7 @@
 """Pictures of what a run shows: seals, figures to choose from, verdicts with their company, ladder, power."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -8,6 +9,8 @@ from tests.tui.contrast import unreadable
 from tests.tui.graphs import agreeing, differing, unwitnessed
 from tests.tui.pictures import MIXTURE, SPEC, app_over, counted, ended, entries, locked, running, sizes
 from tests.tui.powers import STATES, state
+from workbench.accounting.engine import count
+from workbench.accounting.overrides import Override
 from workbench.analysis.reference import Beside, office_beside
 from workbench.ledger.parts import PowerReading
 from workbench.power.choice import Choice, LookedFor
@@ -44,6 +47,15 @@ def sealed(name, desk=None):
     return replace(desk, plan=plan, run=replace(desk.run, plan=plan))
 
 
+def overridden():
+    """A desk whose head a person reads by half."""
+    given = Override("*lm_head.*", "the vendor's loader keeps half of it on the CPU", None, Fraction(1, 2))
+    desk = counted()
+    found = count(desk.checkpoint, (given,))
+    plan = replace(desk.plan, count=found)
+    return replace(desk, count=found, plan=plan, run=replace(desk.run, plan=plan))
+
+
 def options():
     from workbench.tui.options import Options
 
@@ -64,6 +76,16 @@ def test_seal(picture, size, name):
 @sizes("80x24", "160x50")
 def test_the_graph_is_in_force(picture, size):
     picture(locked(sealed("differs")), size)
+
+
+@sizes("80x24", "160x50")
+def test_an_override_is_in_force(picture, size):
+    picture(locked(overridden()), size)
+
+
+@sizes("160x50")
+def test_an_override_in_the_tree(picture, size):
+    picture(overridden(), size, "bytes")
 
 
 @sizes("80x24", "160x50")

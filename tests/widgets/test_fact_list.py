@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.widgets.stage import Stage, acting, rows_of
-from widgets.fact_list import Fact, FactList, wrapped
+from widgets.fact_list import Fact, FactList, label_column, wrapped
 
 
 def lines(fact, width):
@@ -26,6 +26,17 @@ def test_where_room_is_short_it_wraps_with_a_small_indent():
 
 def test_a_marked_fact_has_a_sign_not_only_a_colour():
     assert lines(Fact("warning", "", "two heads", mark=True), 60) == ["! warning     two heads"]
+
+
+def test_values_stand_under_each_other_also_beside_a_marked_label():
+    facts = [
+        Fact("a token reads", "4 GB", mark=True),
+        Fact("on disk", "5 GB"),
+        Fact("a name of twenty cells", "x"),
+    ]
+    column = label_column(facts)
+    shown = ["".join(text for text, _ in wrapped(fact, 60, column)[0]) for fact in facts]
+    assert shown[0].index("4 GB") == shown[1].index("5 GB") == column < shown[2].index("x")
 
 
 @given(st.text(max_size=30), st.text(max_size=60), st.text(max_size=300), st.integers(4, 120))

@@ -37,6 +37,16 @@ async def test_a_large_plot_is_drawn_in_braille_and_a_small_one_by_plotext():
             assert corner in rows_of(plot)[0]
 
 
+async def test_a_plot_is_as_wide_as_its_place_whatever_the_terminal_of_stdout(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    app = Stage(RatePlot())
+    async with app.run_test(size=(110, 17)) as pilot:
+        plot = app.query_one(RatePlot)
+        plot.show(chart(50))
+        await pilot.pause()
+        assert rows_of(plot)[0].endswith("┐")
+
+
 async def test_the_drawing_can_be_chosen():
     app = Stage(RatePlot())
     async with app.run_test(size=(78, 20)) as pilot:

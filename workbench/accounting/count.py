@@ -106,3 +106,14 @@ class Count:
     alike: tuple[Alike, ...] = ()
     stored_by_share: Mapping[tuple[Role, Fraction], int] = field(default_factory=dict)
     context: Context = field(default_factory=Context)
+
+    @property
+    def is_overridden(self) -> bool:
+        """Whether an override is in force: one that names no tensor here changes nothing."""
+        return any(one.tensors for one in self.overrides)
+
+    @property
+    def weight_bytes_by_rules(self) -> int:
+        """Weight bytes by the rules alone."""
+        untouched = self.weight_bytes_without_overrides
+        return self.weight_bytes if untouched is None else untouched

@@ -33,4 +33,4 @@ def weight_bytes_by_rule(
         case Ruling.ALL_BYTES:
             return checkpoint.disk_bytes
         case Ruling.COUNT:
-            return count.weight_bytes if graph_bytes is None or count.overrides else graph_bytes
+            return count.weight_bytes if graph_bytes is None or count.is_overridden else graph_bytes

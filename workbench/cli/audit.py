@@ -71,10 +71,9 @@ def run(args: argparse.Namespace) -> int:
 def _agreements(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) -> "list[Agreement]":
     if not (args.witness or args.at_context):
         return []
-    from workbench.cli.witnessed import agreements
-    from workbench.protocol.witnessing import DEFAULT_CONTEXT
+    from workbench.protocol.witnessing import DEFAULT_CONTEXT, seals
 
-    return agreements(checkpoint, count, args.at_context or [DEFAULT_CONTEXT])
+    return asyncio.run(seals(checkpoint, count, args.at_context or [DEFAULT_CONTEXT]))
 
 
 async def _proof(checkpoint: Checkpoint, count: Count) -> "list[Damaged]":

@@ -58,7 +58,7 @@ def rules(
 ) -> Iterator[str]:
     """Bytes per token by every rule, and what the seed rule does otherwise, by role."""
     graph_bytes = agreements[0].graph_bytes if agreements else None
-    in_force = "graph" if agreements and agreements[0].bytes_in_force and not count.overrides else "count"
+    in_force = "graph" if agreements and agreements[0].bytes_in_force and not count.is_overridden else "count"
     yield ""
     yield rule_table(
         bytes_by_rule(checkpoint, count), chosen=in_force, graph_bytes=graph_bytes, figure=figure
@@ -134,4 +134,4 @@ def _cells(name: str, members: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _sentence(rule: str) -> str:
-    return RULES[rule].sentence if rule in RULES else "A person's override."
+    return RULES[rule].sentence

@@ -15,10 +15,9 @@ def counted(
 ) -> tuple[Checkpoint, Count]:
     """The named checkpoint, opened and counted; a synthetic one is built first."""
     from workbench.accounting.engine import count
-    from workbench.accounting.overrides import read_overrides
     from workbench.checkpoint.reading import open_checkpoint
 
-    corrections = read_overrides(overrides) if overrides else ()
+    corrections = options.overrides(overrides)
     checkpoint = open_checkpoint(find(text, named_dirs))
     return checkpoint, count(checkpoint, corrections)
 

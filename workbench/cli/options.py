@@ -9,6 +9,7 @@ from workbench.accounting.ruling import Ruling
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
+    from workbench.accounting.overrides import Override
     from workbench.prediction.ceiling import BandwidthFigure
 
 RULES = tuple(str(rule) for rule in Ruling)
@@ -71,6 +72,15 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="TOML that gives tensors another role or share, with a reason",
     )
+
+
+def overrides(path: Path | None) -> "tuple[Override, ...]":
+    """The overrides of the file that was named; UsageError says what is wrong in it."""
+    if path is None:
+        return ()
+    from workbench.accounting.overrides import read_overrides
+
+    return read_overrides(path)
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.cli import console, opening
+from workbench.cli import console, opening, options
 from workbench.ledger.words import gb
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.protocol.plan import Plan, RunSettings, require_runnable
@@ -27,10 +27,9 @@ def welcome(ledger: Path) -> None:
 def planned(args: argparse.Namespace, name: str, settings: RunSettings, *, experiment: str) -> Plan:
     """The plan of one checkpoint, without its bandwidth figures; CheckpointError where it cannot run."""
     from workbench.accounting.engine import count
-    from workbench.accounting.overrides import read_overrides
     from workbench.shelf.supported import open_for_mlx_lm
 
-    corrections = read_overrides(args.overrides) if args.overrides else ()
+    corrections = options.overrides(args.overrides)
     checkpoint = open_for_mlx_lm(opening.find(name, args.models))
     plan = Plan(
         checkpoint=checkpoint,
@@ -47,10 +46,9 @@ def planned(args: argparse.Namespace, name: str, settings: RunSettings, *, exper
 
 
 def _witnessed(plan: Plan) -> Plan:
-    from workbench.cli.witnessed import agreements
-    from workbench.protocol.witnessing import as_recorded
+    from workbench.protocol.witnessing import as_recorded, seals
 
-    [seal] = agreements(plan.checkpoint, plan.count)
+    [seal] = asyncio.run(seals(plan.checkpoint, plan.count))
     graph = f"the decode graph {seal.status}" if seal.reason is None else f"{seal.status}: {seal.reason}"
     counted = f"count: {plan.checkpoint.name}, {gb(plan.count.weight_bytes)} a token; {graph}"
     console.say_wrapped(counted)

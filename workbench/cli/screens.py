@@ -14,6 +14,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_ledger(parser)
     options.add_bandwidth(parser)
     options.add_rule(parser)
+    options.add_overrides(parser)
     options.add_json(parser)
     options.add_hz(parser)
     parser.add_argument("--theme", choices=("dark", "light", "high-contrast"), help="colours (dark)")
@@ -71,6 +72,7 @@ def show(
             prediction=prediction,
             bandwidths=() if stated is None else (stated,),
             rule=args.rule,
+            overrides=options.overrides(args.overrides),
             demo=demo,
             blind=getattr(args, "blind", False),
             hz=getattr(args, "hz", None),

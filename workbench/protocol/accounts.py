@@ -52,7 +52,6 @@ def bytes_fields(plan: Plan) -> dict[str, Any]:
     purpose or an override never hides it.
     """
     count = plan.count
-    untouched = count.weight_bytes_without_overrides
     return {
         "weight_bytes_total": count.disk_bytes,
         "weight_bytes_resident": count.resident_bytes,
@@ -74,7 +73,7 @@ def bytes_fields(plan: Plan) -> dict[str, Any]:
         "witness": plan.witness,
         "rule": plan.rule,
         "in_force": plan.in_force,
-        "weight_bytes_per_token_without_overrides": count.weight_bytes if untouched is None else untouched,
+        "weight_bytes_per_token_without_overrides": count.weight_bytes_by_rules,
         "rule_version": count.rule_version,
         **context_fields(plan),
         "overrides": [_override_fields(override) for override in count.overrides] or None,
@@ -121,9 +120,8 @@ def plan_ceilings(plan: Plan) -> list[NamedCeiling]:
         other = plan.weight_bytes_by(rule)
         if all(abs(other - shown) > SAME * shown for shown in by_rule.values()):
             by_rule[rule] = other
-    untouched = plan.count.weight_bytes_without_overrides
-    if untouched is not None and plan.count.overrides:
-        by_rule["count without overrides"] = untouched
+    if plan.count.is_overridden:
+        by_rule["count without overrides"] = plan.count.weight_bytes_by_rules
     return [NamedCeiling(c.name, c.gbps, c.tps) for c in ceilings(plan.bandwidths, by_rule)]
 
 

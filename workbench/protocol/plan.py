@@ -106,7 +106,7 @@ class Plan:
     @property
     def in_force(self) -> InForce:
         """What decides the bytes under the rule `count`: an override, else the graph, else the count."""
-        if self.count.overrides:
+        if self.count.is_overridden:
             return "override"
         return "count" if self.graph_bytes is None else "graph"
 
@@ -168,7 +168,7 @@ def require_runnable(plan: Plan) -> None:
             code="checkpoint_not_loadable",
         )
     # A refusal stays in an overridden count: whoever named its tensors with a reason answers for them.
-    if count.refusal is not None and not any(override.tensors for override in count.overrides):
+    if count.refusal is not None and not count.is_overridden:
         raise CheckpointError(
             f"{checkpoint.name} has no honest count: {count.refusal.message}",
             "Run `workbench audit` on it and correct the tensors with an override file.",

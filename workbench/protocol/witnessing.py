@@ -89,15 +89,16 @@ async def witness(
 async def seals(
     checkpoint: Checkpoint, count: Count, contexts: Sequence[int] = (DEFAULT_CONTEXT,)
 ) -> list[Agreement]:
-    """The count held against the graph at several contexts, by one worker; without a graph one seal says why.
-
-    Overrides are a person's word: the graph is held against what the rules alone say.
-    """
+    """The count against the graph at several contexts, by one worker; without a graph one seal says why."""
     found = await witness(checkpoint, contexts)
-    by_rules = counted(checkpoint) if count.overrides else count
-    if isinstance(found, NotWitnessed):
-        return [compare(by_rules, found)]
-    return [compare(by_rules, reading) for reading in found.readings]
+    by_rules = ruled(checkpoint, count)
+    readings = [found] if isinstance(found, NotWitnessed) else found.readings
+    return [compare(by_rules, reading) for reading in readings]
+
+
+def ruled(checkpoint: Checkpoint, count: Count) -> Count:
+    """What the rules alone say: the graph is not held against a person's overrides."""
+    return counted(checkpoint) if count.is_overridden else count
 
 
 def as_recorded(agreement: Agreement) -> parts.Witness:

@@ -145,7 +145,7 @@ class Climb:
         if rung.synthetic and not rung.path.exists():
             await threads.build(rung.name, rung.path, heard.append)
         if not any(isinstance(one, Counted) for one in heard):  # a failed build has said so
-            await asyncio.to_thread(threads.count, rung.path, heard.append)
+            await asyncio.to_thread(threads.count, rung.path, self._options.overrides, heard.append)
         for said in heard:
             if isinstance(said, Counted):
                 problem = said.problem.message if said.problem is not None else ""

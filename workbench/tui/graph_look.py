@@ -48,13 +48,14 @@ class GraphLook:
 
 async def look(checkpoint: Checkpoint, count: Count) -> Looked:
     """The seal of this count; whatever goes wrong is a reason in it."""
-    from workbench.protocol.witnessing import witness
+    from workbench.protocol.witnessing import ruled, witness
 
     try:
         found = await witness(checkpoint)
     except Exception as error:  # a fault of this program must not cost the user the count
         found = not_witnessed(Reason.FAILED, f"{type(error).__name__}: {error}")
+    by_rules = await asyncio.to_thread(ruled, checkpoint, count)
     if isinstance(found, NotWitnessed):
-        return Looked(compare(count, found))
+        return Looked(compare(by_rules, found))
     [reading] = found.readings
-    return Looked(await asyncio.to_thread(compare, count, reading), reading)
+    return Looked(await asyncio.to_thread(compare, by_rules, reading), reading)

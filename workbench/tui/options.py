@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from workbench.accounting.overrides import Override
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.settings import Settings
 
@@ -17,7 +18,8 @@ class Options:
 
     `models` are directories looked through besides the caches; `ledger` None is the user's own. `checkpoint`
     is picked at once, by name or path; `prediction` stands in its box already, not locked. `hz` is how often
-    a run is painted; `blind` paints nothing during a run. `bandwidths` makes ceilings, the principal first.
+    a run is painted; `blind` paints nothing during a run. `bandwidths` makes ceilings, the principal first;
+    `overrides` go over the rules of every checkpoint that has the tensors they name.
     """
 
     models: tuple[Path, ...] = ()
@@ -26,6 +28,7 @@ class Options:
     prediction: str | None = None
     bandwidths: tuple[BandwidthFigure, ...] = ()
     rule: str = "count"
+    overrides: tuple[Override, ...] = ()
     demo: bool = False
     blind: bool = False
     hz: float | None = None

@@ -21,7 +21,7 @@ from workbench.protocol.plan import Plan, expected_seconds
 from workbench.protocol.run import Phase, Run
 from workbench.tui.power_words import duration
 from workbench.tui.seal import Looked, seal_words
-from workbench.tui.words import PHASE_WORDS, locked_words, verdict_sentences
+from workbench.tui.words import PHASE_WORDS, locked_words, override_facts, verdict_sentences
 
 COLUMNS = (
     Column("model", 16, stretch=True),
@@ -134,9 +134,12 @@ def facts(rung: Rung, shown: bool) -> list[Fact]:
             figure = rung.plan.bandwidths[0]
             lines.append(Fact("ceiling", f"{rate(_ceiling_tps(rung.plan) or 0)} tok/s", figure.name))
     if rung.plan is not None:
+        lines += override_facts(rung.count)
         on_disk = f"on disk {sized(rung.count.disk_bytes)}, seed rule {sized(rung.count.seed.weight_bytes)}"
         lines.append(Fact("a token reads", sized(rung.plan.weight_bytes), on_disk))
-        lines.append(Fact("seal", "", seal_words(rung.looked, rung.plan.rule)))
+        lines.append(
+            Fact("seal", "", seal_words(rung.looked, rung.plan.rule, overridden=rung.count.is_overridden))
+        )
     return lines
 
 

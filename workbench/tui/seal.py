@@ -23,7 +23,7 @@ class Looked:
 
 def given_up(count: Count) -> Looked:
     """The seal of a count whose graph the user did not wait for."""
-    return Looked(Agreement(Status.NOT_WITNESSED, count.weight_bytes, reason=NOT_AWAITED))
+    return Looked(Agreement(Status.NOT_WITNESSED, count.weight_bytes_by_rules, reason=NOT_AWAITED))
 
 
 def state_of(looked: Looked | None) -> State:
@@ -33,7 +33,7 @@ def state_of(looked: Looked | None) -> State:
     return _STATES[looked.agreement.status]
 
 
-def seal_words(looked: Looked | None, rule: str = "count") -> str:
+def seal_words(looked: Looked | None, rule: str = "count", *, overridden: bool = False) -> str:
     """The seal in a sentence, its sign first. `rule` is the one that the ceiling uses."""
     if looked is None:
         return "○ the decode graph is being read (s: do without it)"
@@ -44,7 +44,8 @@ def seal_words(looked: Looked | None, rule: str = "count") -> str:
     if one.status is Status.AGREES:
         return f"✓ count and graph agree: {sized(one.graph_bytes)} {where}"
     apart = "" if one.difference is None else f" ({signed_percent(one.difference)})"
-    in_force = "the ceiling uses the graph" if rule == "count" else f"the ceiling uses the rule {rule}"
+    by = "graph" if rule == "count" else f"rule {rule}"
+    in_force = f"the ceiling uses the {'override' if overridden and rule == 'count' else by}"
     return (
         f"✗ count and graph differ: {sized(one.count_bytes)} and {sized(one.graph_bytes)}{apart} {where}; "
         f"{in_force}"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from textual.message import Message
 
+from workbench.accounting.overrides import Override
 from workbench.errors import CheckpointError, WorkbenchError
 from workbench.ledger.record import Record
 from workbench.tui.messages import Compared, Counted, Found, Notice, Offered, PowerFound
@@ -40,14 +41,14 @@ def scan(model_dirs: Sequence[Path], post: Post, cancelled: Callable[[], bool]) 
     post(Found(batch, done=True))
 
 
-def count(path: Path, post: Post) -> None:
-    """Open and count one checkpoint; whatever is wrong with it becomes a sentence."""
+def count(path: Path, overrides: Sequence[Override], post: Post) -> None:
+    """Open and count one checkpoint, overridden; whatever is wrong with it becomes a sentence."""
     from workbench.accounting.engine import count as counted
     from workbench.shelf.supported import open_for_mlx_lm
 
     try:
         checkpoint = open_for_mlx_lm(path)
-        post(Counted(path, checkpoint, counted(checkpoint)))
+        post(Counted(path, checkpoint, counted(checkpoint, overrides)))
     except WorkbenchError as error:
         post(Counted(path, problem=error))
     except (OSError, ArithmeticError, ValueError, LookupError, TypeError, RecursionError) as error:

@@ -29,6 +29,7 @@ class Accounts:
 
     step_bytes: int
     seed: SeedCount
+    overridden: bool = False
     graph: Mapping[str, int] | None = None
     disputed: frozenset[str] = field(default_factory=frozenset)
 
@@ -36,10 +37,10 @@ class Accounts:
 def accounts_of(count: Count, looked: Looked | None) -> Accounts:
     """The seed rule's column, and the graph's once it was looked at."""
     if looked is None or looked.reading is None:
-        return Accounts(count.weight_bytes, count.seed)
+        return Accounts(count.weight_bytes, count.seed, count.is_overridden)
     graph = {read.name: read.weight_bytes for read in looked.reading.reads}
     disputed = frozenset(one.pattern for one in looked.agreement.disagreements)
-    return Accounts(count.weight_bytes, count.seed, graph, disputed)
+    return Accounts(count.weight_bytes, count.seed, count.is_overridden, graph, disputed)
 
 
 def roots(rows: Sequence[Row], name: str, accounts: Accounts) -> list[ByteNode]:
@@ -72,7 +73,10 @@ def _three(node: ByteNode) -> tuple[str, str]:
     seed, graph = node.more
     by_graph = "" if graph is None else f", graph {sized(graph)}"
     by_seed = "" if seed is None else f"; seed rule {sized(seed)}"
-    return sized(node.token_bytes), f"by the count{by_seed}{by_graph}"
+    source = node.source
+    overridden = isinstance(source, Node) and any(row.rule == OVERRIDDEN for row in source.rows)
+    by = "with the override" if overridden else "by the count"
+    return sized(node.token_bytes), f"{by}{by_seed}{by_graph}"
 
 
 def _tensor(row: Row) -> list[Fact]:
@@ -117,6 +121,8 @@ def _node(node: Node, accounts: Accounts, name: str) -> ByteNode:
     )
 
 
+OVERRIDDEN, OVERRIDE_MARK = "override", "*"
+"""A person's word stands in the place of the rules': the rule of such a row, and its sign in the tree."""
 DIFFERS = "≠"
 """Count and graph read it, or something below it, differently."""
 
@@ -124,6 +130,8 @@ DIFFERS = "≠"
 def _note(node: Node, role: Role | None, accounts: Accounts) -> str:
     if accounts.disputed and any(_is_disputed(row, accounts) for row in node.rows):
         return DIFFERS
+    if accounts.overridden and any(row.rule == OVERRIDDEN for row in node.rows):
+        return OVERRIDE_MARK
     looked_up = role is Role.EMBEDDING and node.lookup_bytes and not node.weight_bytes
     return "row" if looked_up else ""
 

@@ -80,7 +80,8 @@ class PredictionPane(VerticalScroll):
         seal.display = desk.count is not None
         seal.set_classes(f"-{state_of(desk.looked)}")
         more = " (w lists the tensors)" if state_of(desk.looked) == "differs" else ""
-        say(seal, seal_words(desk.looked, desk.rule) + more)
+        overridden = desk.count is not None and desk.count.is_overridden
+        say(seal, seal_words(desk.looked, desk.rule, overridden=overridden) + more)
 
     def _paint_number(self, number: PredictionInput, desk: Desk, before: Desk | None) -> None:
         if desk.said and (before is None or desk.said != before.said):

@@ -115,7 +115,7 @@ class CompareScreen(Screen[None]):
             and not await threads.build(entry.name, entry.path, self.post_message)
         ):
             return
-        await asyncio.to_thread(threads.count, entry.path, self.post_message)
+        await asyncio.to_thread(threads.count, entry.path, self._main.options.overrides, self.post_message)
 
     @on(Counted)
     def _counted(self, event: Counted) -> None:

@@ -22,6 +22,7 @@ from workbench.accounting.count import Count
 from workbench.accounting.rules import RULES
 from workbench.tui.bindings import bindings, hints
 from workbench.tui.seal import Looked, seal_words, state_of
+from workbench.tui.words import override_facts
 from workbench.witness.agreement import Disagreement
 
 COLUMNS = (
@@ -79,7 +80,11 @@ class WitnessScreen(Screen[None]):
 
 def account_facts(count: Count, looked: Looked | None) -> list[Fact]:
     """The seal, the three accounts with their differences, and what the graph says besides."""
-    lines = [Fact("seal", "", seal_words(looked), mark=state_of(looked) == "differs")]
+    lines = [
+        Fact(
+            "seal", "", seal_words(looked, overridden=count.is_overridden), mark=state_of(looked) == "differs"
+        )
+    ]
     seed = against_seed(count)
     roles = ", ".join(f"{one.role.replace('_', ' ')} {_signed(one.difference_bytes)}" for one in seed[:4])
     lines += [
@@ -88,7 +93,12 @@ def account_facts(count: Count, looked: Looked | None) -> list[Fact]:
             sized(count.seed.weight_bytes),
             f"against the count: {roles}" if roles else "the same",
         ),
-        Fact("count", sized(count.weight_bytes), f"{count.runtime}, rules version {count.rule_version}"),
+        Fact(
+            "count",
+            sized(count.weight_bytes_by_rules),
+            f"{count.runtime}, rules version {count.rule_version}",
+        ),
+        *override_facts(count),
     ]
     if looked is None or looked.agreement.graph_bytes is None:
         return lines

@@ -91,7 +91,7 @@ class WorkingDesk(FivePanes):
             self.post_message(messages.Busy(f"building {name}: once, in this machine's cache ..."))
             if not await threads.build(name, path, self.post_message):
                 return
-        await asyncio.to_thread(threads.count, path, self.post_message)
+        await asyncio.to_thread(threads.count, path, self.options.overrides, self.post_message)
 
     @on(messages.Busy)
     def _busy(self, event: messages.Busy) -> None:
