@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from widgets.visible import visible
+
 Ink = Literal["axis", "now", "mean", "ceiling", "prediction", "blank"]
 Row = list[tuple[str, Ink]]
 Cells = dict[tuple[int, int], tuple[str, Ink]]
@@ -149,7 +151,7 @@ def placed_words(
     for level, level_row in level_rows.items():
         if level_row is None:
             continue
-        text = f" {level.words} "[:columns]
+        text = f" {visible(level.words)} "[:columns]
         wanted = 1 if level.ink == "ceiling" else columns - len(text) - 1
         x = max(0, min(wanted, columns - len(text)))
         for row in (level_row, level_row + 1, level_row - 1, level_row + 2):

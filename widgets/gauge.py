@@ -9,6 +9,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from widgets.line_list import fit
+from widgets.visible import visible
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -37,8 +38,9 @@ class Gauge(Widget):
     def render_line(self, y: int) -> Strip:
         """The bar, the per cent, the words."""
         width, base = self.size.width, self.rich_style
+        label = visible(self.label) if self.label else ""
         if y or self.fraction is None:
-            return Strip([Segment(fit(self.label if not y else "", width), base)])
+            return Strip([Segment(fit(label if not y else "", width), base)])
         over = self.fraction > 1
         figure = f" {self.fraction * 100:.0f} % "
         cells = max(4, min(20, width // 4))
@@ -48,7 +50,7 @@ class Gauge(Widget):
             Segment(bar, part),
             Segment(rest, self._style("rest")),
             Segment(figure, part if over else base),
-            Segment(fit(self.label, max(0, width - cells - len(figure))), base),
+            Segment(fit(label, max(0, width - cells - len(figure))), base),
         ]
         return Strip(segments).adjust_cell_length(width, base)
 

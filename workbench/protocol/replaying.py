@@ -91,7 +91,8 @@ def why_not(record: Record) -> str:
         return "no rate"
     if (record.weight_bytes_per_token or 0) <= 0:
         return "no bytes per token"
-    if not record.bandwidth_gbps and not record.ceilings:
+    figures = (record.bandwidth_gbps or 0.0, *(ceiling.gbps for ceiling in record.ceilings))
+    if max(figures) <= 0:
         return "no bandwidth figure, and so no ceiling to play it against"
     return ""
 
@@ -109,7 +110,7 @@ def _repeats(record: Record) -> tuple[list[list[int]], bool]:
 
 
 def _cues(record: Record, repeats: Sequence[Sequence[int]]) -> Iterator[Cue]:
-    load_s, ttft_s = record.load_s or 1.0, record.ttft_s or PAUSE_S
+    load_s, ttft_s = max(0.0, record.load_s or 1.0), max(0.0, record.ttft_s or PAUSE_S)
     yield Cue(0.0, m.Loading(at_ns=0))
     at_s = min(load_s, LONGEST_WAIT_S)
     yield Cue(at_s, m.Loaded(load_s, record.prompt_sha256 or "", record.prompt_tokens or 0))

@@ -152,7 +152,7 @@ def _override(fields: dict[str, Any]) -> AppliedOverride:
 def _figures(record: Record) -> Iterator[BandwidthFigure]:
     """The principal figure with its source, then those that only ceilings name."""
     seen = set()
-    if record.bandwidth_gbps:
+    if record.bandwidth_gbps is not None and record.bandwidth_gbps > 0:
         kind = record.bandwidth_kind or ""
         known = BandwidthKind(kind) if kind in set(BandwidthKind) else BandwidthKind.STATED
         seen.add((known, record.bandwidth_gbps))
@@ -169,9 +169,9 @@ def _settings(record: Record) -> RunSettings:
     steps = record.token_times_ns or []
     tokens = max([len(repeat) + 1 for repeat in steps] + [record.max_tokens or record.generation_tokens or 2])
     return RunSettings(
-        prompt_tokens=record.prompt_tokens or 1,
+        prompt_tokens=max(1, record.prompt_tokens or 1),
         max_tokens=max(2, tokens),
-        warmup_tokens=record.warmup_tokens or 0,
+        warmup_tokens=max(0, record.warmup_tokens or 0),
         repeats=len(steps) or max(1, len(record.repeats_tps)),
         blind=bool(record.blind),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from widgets.chart import Chart, Level, round_up
 from widgets.fact_list import Fact
 from widgets.sizes import sized
+from widgets.visible import visible
 from workbench.ledger.card import estimate_range
 from workbench.ledger.record import Record
 from workbench.ledger.words import percent, rate
@@ -275,11 +276,11 @@ def verdict_sentences(record: Record) -> Sequence[str]:
 
 def figure_text(figure: BandwidthFigure) -> str:
     """The figure as a person would type it."""
-    return f"{figure.gbps:g} {figure.kind} {figure.source}"
+    return f"{figure.gbps:g} {figure.kind} {visible(figure.source)}"
 
 
 def prediction_text(run: Run) -> str:
     """The locked predictions as a person would type them."""
     if len(run.predictions) == 1:
         return f"{run.predictions[0].tps:g}"
-    return " ".join(f"{said.name}={said.tps:g}" for said in run.predictions)
+    return " ".join(f"{visible(said.name, 40)}={said.tps:g}" for said in run.predictions)

@@ -2,7 +2,7 @@
 
 from textual.widgets import Static
 
-from widgets.visible import visible_lines
+from widgets.visible import visible, visible_lines
 
 
 def say(static: Static, text: str, *, one_row: bool = False) -> None:
@@ -10,3 +10,8 @@ def say(static: Static, text: str, *, one_row: bool = False) -> None:
     shown = visible_lines(text)
     if static.content != shown:
         static.update(shown, layout=not one_row)
+
+
+def as_title(text: str, limit: int = 60) -> str:
+    """A foreign text for a border's title: titles are markup, so that its brackets are escaped too."""
+    return visible(text, limit).replace("[", r"\[")

@@ -9,7 +9,9 @@ from textual.widgets import Static
 from widgets.big_number import BigNumber
 from widgets.fact_list import Fact, FactList
 from widgets.gauge import Gauge
+from widgets.visible import visible
 from workbench.ledger.record import Record
+from workbench.ledger.verify import STATUSES
 from workbench.ledger.words import rate
 from workbench.tui.words import measured_facts, outcome_facts, verdict_sentences
 
@@ -31,7 +33,8 @@ class Verdict(Vertical):
         if record.generation_tps is not None:
             yield BigNumber(rate(record.generation_tps), "tok/s measured, mean of the decode", id="measured")
         word = _word(record) + (", synthetic weights" if self._synthetic else "")
-        kind = "flagged" if record.verdict == "counting error" else f"-{record.status}"
+        status = record.status if record.status in STATUSES else "odd"
+        kind = "flagged" if record.verdict == "counting error" else f"-{status}"
         yield Static(word, id="verdict-word", classes=kind, markup=False)
         for fraction in record.fractions[:GAUGES]:
             yield Gauge(f"of {fraction.of}", fraction.value)
@@ -52,6 +55,6 @@ class Verdict(Vertical):
 
 def _word(record: Record) -> str:
     if record.status not in {"measured", "imported"}:
-        return f"{record.status}: kept in the ledger"
+        return f"{visible(record.status, 60)}: kept in the ledger"
     sign = {"ok": "✓", "counting error": "✗"}.get(record.verdict or "", "!")
-    return f"{sign} {record.verdict}"
+    return f"{sign} {visible(record.verdict or 'none', 60)}"

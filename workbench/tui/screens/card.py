@@ -10,12 +10,15 @@ from textual.screen import Screen
 
 from widgets.fact_list import Fact, FactList
 from widgets.key_hints import KeyHints
+from workbench.errors import WorkbenchError
 from workbench.ledger.card import card
 from workbench.ledger.record import Record
 from workbench.ledger.report import report, row
 from workbench.protocol.replaying import why_not
 from workbench.tui.bindings import bindings, hints
+from workbench.tui.messages import Notice
 from workbench.tui.options import Options
+from workbench.tui.panes import as_title
 
 LABEL_CELLS = 17
 BOLD = frozenset({"model", "measurement", "verdict"})
@@ -47,7 +50,7 @@ class CardScreen(Screen[None]):
         """The card, the hints."""
         with VerticalScroll(id="card") as box:
             box.border_title = f"record{self._note}"
-            box.border_subtitle = self.record.record_id[:8]
+            box.border_subtitle = as_title(self.record.record_id[:8])
             yield FactList(card_facts(self.record, self._because), label_cells=LABEL_CELLS, id="card-facts")
         ids = ["report", "rank_record", "replay_record", "copy_record", "leave_card", "help"]
         yield KeyHints(hints(ids, self._off()))
@@ -82,10 +85,16 @@ class CardScreen(Screen[None]):
 
     def action_replay_record(self) -> None:
         """Play this record through the screens."""
-        if self._can_replay:
-            from workbench.tui.screens.replay import ReplayScreen
+        if not self._can_replay:
+            return
+        from workbench.tui.screens.replay import ReplayScreen
 
-            self.app.push_screen(ReplayScreen(self._options or Options(), self.record, self._because))
+        try:
+            screen = ReplayScreen(self._options or Options(), self.record, self._because)
+        except WorkbenchError as error:
+            self.post_message(Notice(f"{error.message} {error.hint}", problem=True))
+        else:
+            self.app.push_screen(screen)
 
     def action_leave_card(self) -> None:
         """Back to where the card was opened."""

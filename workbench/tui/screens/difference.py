@@ -72,7 +72,7 @@ class DifferenceScreen(Screen[None]):
 
 def _named(record: Record) -> str:
     parts = (record.model or record.experiment, (record.date or "no date")[:16], record.status)
-    return f"{', '.join(visible(part, 60) for part in parts)}  ({record.record_id[:8]})"
+    return f"{', '.join(visible(part, 60) for part in parts)}  ({visible(record.record_id[:8])})"
 
 
 def _cells(row: object) -> list[Cell]:

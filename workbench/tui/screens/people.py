@@ -15,7 +15,6 @@ from widgets.key_hints import KeyHints
 from widgets.ledger_table import Cell, Column, LedgerTable
 from widgets.line_list import LineList
 from widgets.rate_plot import RatePlot
-from widgets.visible import visible
 from workbench.analysis.calibration import Attempt, Calibration, calibrations
 from workbench.errors import WorkbenchError
 from workbench.ledger.store import records
@@ -26,6 +25,7 @@ from workbench.tui.bindings import bindings, hints
 from workbench.tui.hidden import Hidden
 from workbench.tui.messages import Notice
 from workbench.tui.options import Options
+from workbench.tui.panes import as_title
 
 PEOPLE = (
     Column("who", 14, stretch=True),
@@ -109,7 +109,7 @@ class PeopleScreen(Screen[None]):
         hidden = f", {self._hidden.model} left out until your number is locked" if self._hidden else ""
         self.query_one(
             "#people-box"
-        ).border_subtitle = f"{len(event.found)} people{visible(hidden, 80) if hidden else ''}"
+        ).border_subtitle = f"{len(event.found)} people{as_title(hidden, 80) if hidden else ''}"
 
     @on(LineList.Moved, "#people")
     def _moved(self, event: LineList.Moved) -> None:
@@ -119,7 +119,7 @@ class PeopleScreen(Screen[None]):
             self.query_one(RatePlot).show(error_chart(person.attempts))
             newest_first = list(reversed(person.attempts))
             self.query_one("#attempts", LedgerTable).show(newest_first, _attempt_cells, cursor=0)
-            self.query_one("#errors-box").border_subtitle = visible(person.name, 40).replace("[", r"\[")
+            self.query_one("#errors-box").border_subtitle = as_title(person.name, 40)
 
     def action_leave_people(self) -> None:
         """Back."""

@@ -19,6 +19,7 @@ from workbench.analysis.calibration import Placed, rank
 from workbench.ledger.record import Record
 from workbench.ledger.words import rate
 from workbench.tui.bindings import bindings, hints
+from workbench.tui.panes import as_title
 from workbench.tui.words import off_words
 
 
@@ -38,8 +39,8 @@ class RoundScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Measured and nearest, large; everybody below."""
         with Vertical(id="round") as box:
-            model = visible((self._record.model or "this run").rsplit("/", 1)[-1], 60)
-            box.border_title = f"round{self._note}: {model}".replace("[", r"\[")
+            model = as_title((self._record.model or "this run").rsplit("/", 1)[-1])
+            box.border_title = f"round{self._note}: {model}"
             box.border_subtitle = f"{len(self._placed)} predictions"
             with Horizontal(id="round-numbers"):
                 yield BigNumber(rate(self._measured_tps), "tok/s measured", id="round-measured")
