@@ -22,7 +22,8 @@ from tests.witness.looking import configurations, from_truth, look, saved_by_mlx
 from workbench.accounting.engine import count
 from workbench.checkpoint.reading import open_checkpoint
 from workbench.errors import WorkerError
-from workbench.protocol.witnessing import prove, witness
+from workbench.protocol.proving import prove
+from workbench.protocol.witnessing import witness
 from workbench.witness.agreement import Agreement, compare
 from workbench.witness.reasons import NotWitnessed
 
@@ -193,6 +194,11 @@ def _why(notes: Iterable[str], name: str) -> str:
 
 def _words(agreement: Agreement) -> list[str]:
     words = [one.words for one in agreement.disagreements]
+    if agreement.context_differs:
+        words.append(
+            f"of cache and state the graph reads {agreement.graph_context_bytes:,} B, "
+            f"and the count's formulas say {agreement.count_context_bytes:,} B"
+        )
     return [*words[:2], f"and {len(words) - 2} more"] if len(words) > 2 else words
 
 

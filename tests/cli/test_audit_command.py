@@ -66,15 +66,52 @@ def test_the_witness_agrees_with_what_the_rules_alone_say(run, shelf, tmp_path):
     assert set(found["witness"]) == WITNESS_GROUP
     assert [one["at_context"] for one in found["witness_at_contexts"]] == [64, 300]
     assert found["witness"]["status"] == "agrees"
+    for one in found["witness_at_contexts"]:
+        assert one["context_read_bytes"] == one["count_context_read_bytes"] > 0
+        assert (one["count_bytes_per_token"], one["notes"]) == (607_856, [])
+    by_count, by_graph = (sum(t[key] for t in found["tensors"]) for key in ("weight_bytes", "graph_bytes"))
+    assert by_count == by_graph == 607_856
     # From the cache, in words; an override is a person's word, and the graph is not held against it.
     file = tmp_path / "overrides.toml"
     file.write_text('[[override]]\ntensors = "*lm_head*"\nshare = 0\nreason = "a test"\n')
     said = run("audit", "synthetic/tiny-mixture", "--at-context", 64, "--overrides", file)
     assert "graph witness: agrees\n  at a context of 64 tokens, mlx-lm " in said.out
     assert "graph 607,856, count 607,856 bytes" in said.out
+    assert "of cache and state: graph " in said.out
     assert "override of *lm_head*: 1 tensors; a test" in said.out
     rules = said.out.split("a token reads\n")[1].splitlines()
     assert [rule.split()[0] for rule in rules[:3]] == ["*", "graph", "seed"]
+
+
+def test_three_accounts_stand_at_every_tensor(run, tmp_path):
+    from tests.witness.looking import configurations, saved_by_mlx_lm
+
+    lean = saved_by_mlx_lm(configurations()["qwen3_vl_moe"])
+    tower = {"language_model.gizmo.fc.weight": ("F32", [128, 128])}
+    tensors = {tensor.name: (tensor.dtype, tensor.shape) for tensor in lean.tensors} | tower
+    path = invent(tmp_path / "towered", tensors, lean.config)
+    found = run("audit", path, "--witness", "--json").json
+    rows = {row["name"]: row for row in found["tensors"]}
+    columns = ("seed_bytes", "weight_bytes", "graph_bytes", "graph_kind", "graph_reads")
+    assert [rows["language_model.gizmo.fc.weight"][key] for key in columns] == [65536, 65536, 0, "dropped", 0]
+    assert rows["language_model.lm_head.weight"]["graph_kind"] == "full"
+    assert sum(row["graph_bytes"] for row in found["tensors"]) == found["witness_bytes_per_token"]
+    assert found["weight_bytes_per_token"] == found["witness_bytes_per_token"]
+    assert found["in_force"] == "graph"
+    unasked = run("audit", path, "--json").json["tensors"][0]
+    assert unasked["graph_bytes"] is None
+
+
+def test_a_refused_count_is_not_said_to_lend_its_ceiling_to_the_graph(run, tmp_path):
+    from tests.witness.looking import from_truth, truth
+
+    whole = from_truth(truth()["mixtral"])
+    config = {key: value for key, value in whole.config.items() if key != "num_experts_per_tok"}
+    tensors = {tensor.name: (tensor.dtype, tensor.shape) for tensor in whole.tensors}
+    said = run("audit", invent(tmp_path / "without-k", tensors, config), "--witness")
+    assert said.code == 3
+    assert "the graph stands alone" in said.out
+    assert "the ceiling uses the graph" not in said.out
 
 
 def test_what_cannot_be_witnessed_says_why(run, published):
@@ -94,6 +131,48 @@ def test_proof_by_damage_shows_which_parts_move_a_logit(run, shelf):
     assert moved["expert", "other experts"] is False
     assert moved["expert", "chosen experts"] is True
     assert all(one["moved"] == one["expected"] for one in found["proof"])
+
+
+def test_chosen_tensors_can_be_damaged(run, shelf):
+    said = run(
+        *("audit", "synthetic/tiny-mixture", "--json"),
+        *("--damage", "vision_tower.*", "--damage", "language_model.model.norm.weight"),
+    )
+    assert said.code == 0
+    trials = {one["label"]: (one["part"], one["tensors"], one["moved"]) for one in said.json["proof"]}
+    assert trials == {
+        "vision_tower.*": ("not loaded", 33, False),
+        "language_model.model.norm.weight": ("read", 1, True),
+    }
+
+
+def test_a_pattern_that_names_no_tensor_damages_nothing(run, shelf):
+    said = run("audit", "synthetic/tiny-mixture", "--damage", "no.such.*")
+    assert said.code == 2
+    assert "No tensor of this checkpoint is named no.such.*" in said.err
+
+
+def test_a_proof_that_contradicts_the_graph_is_flagged(run, shelf, monkeypatch):
+    from workbench.protocol import proving
+    from workbench.worker.messages import Damaged
+
+    async def surprising(*_):
+        yield Damaged("vision", "not loaded", 33, 225_152, expected=False, moved=True)
+
+    monkeypatch.setattr(proving, "prove", surprising)
+    said = run("audit", "synthetic/tiny-mixture", "--prove")
+    assert said.code == 1
+    assert "NOT as the graph says" in said.out
+
+
+def test_what_has_no_weights_for_mlx_lm_cannot_be_damaged(run, published, tmp_path):
+    said = run("audit", published("gguf-Bonsai-8B-Q1_0"), "--prove")
+    assert said.code == 3
+    assert "mlx-lm loads no GGUF files" in said.err
+    lone = invent(tmp_path / "lone", {"model.norm.weight": ("BF16", [64])}, {"model_type": "llama"})
+    said = run("audit", lone / "model.safetensors", "--prove")
+    assert said.code == 3
+    assert "a proof loads the model" in said.err
 
 
 @pytest.mark.parametrize("context", [0, -5])

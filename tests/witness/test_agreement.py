@@ -77,6 +77,12 @@ def test_the_differing_tensors_are_listed_with_their_rule_the_largest_first():
     )
 
 
+def test_a_tensor_that_is_read_more_than_once_is_listed_with_how_often():
+    twice = TensorRead("a", "full", 2000, 0, 1000, 2)
+    (found,) = compare(counted(row("a", 1000)), seen(twice)).disagreements
+    assert found.words == "a: count 1,000 B by rule feed-forward, graph 2,000 B (full, 2 times)"
+
+
 def test_a_byte_of_rounding_is_no_disagreement():
     assert compare(counted(row("a", 333)), seen(read("a", 334))).disagreements == ()
 
@@ -100,6 +106,7 @@ def test_a_refused_count_agrees_with_nothing_and_the_graph_stands_alone():
     assert agreement.status is Status.DIFFERS
     assert agreement.bytes_in_force == 1000
     assert "refused" in agreement.notes[0]
+    assert agreement.refused
 
 
 def test_without_a_graph_the_reason_stands_in_its_place():
@@ -123,6 +130,13 @@ def test_the_record_has_the_seal():
     assert (recorded.status, recorded.bytes_per_token, recorded.at_context) == ("differs", 2000, 209)
     assert recorded.differs == ["a: count 1,000 B by rule feed-forward, graph 2,000 B (full)"]
     assert recorded.mlx_lm == "0.32.2"
+
+
+def test_the_record_says_when_the_routing_was_assumed():
+    agreement = compare(counted(row("a", 1000)), seen(read("a", 1000), assumed_routing=True))
+    recorded = as_recorded(agreement)
+    assert recorded.status == "agrees"
+    assert recorded.reason.startswith("assumed routing")
 
 
 def test_every_reason_has_a_sentence():

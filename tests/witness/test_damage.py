@@ -9,8 +9,8 @@ from tests.witness.looking import configurations, saved_by_mlx_lm, truth
 from workbench.accounting.engine import count
 from workbench.checkpoint.reading import open_checkpoint
 from workbench.errors import WorkerError
-from workbench.protocol import witnessing
-from workbench.protocol.witnessing import prove
+from workbench.protocol import proving
+from workbench.protocol.proving import prove
 from workbench.witness.groups import by_role
 from workbench.worker.jobs.damage import run
 from workbench.worker.jobs.damaging.harm import in_rows, noise, not_a_number
@@ -89,7 +89,7 @@ def test_projections_that_share_another_layers_cache_can_be_destroyed(tmp_path):
 
 async def test_a_model_that_does_not_fit_is_not_loaded(tiny, monkeypatch):
     found = open_checkpoint(tiny["tiny-3"])
-    monkeypatch.setattr(witnessing, "_PROOF_ROOM", 1e9)
+    monkeypatch.setattr(proving, "_PROOF_ROOM", 1e9)
     with pytest.raises(WorkerError, match=r"needs .* GB of memory"):
         [trial async for trial in prove(found, count(found))]
 

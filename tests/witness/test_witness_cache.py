@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.checkpoints import checkpoint
-from workbench.witness.cache import keep, key, recall
+from workbench.witness.cache import keep, keep_failure, key, recall
 from workbench.witness.reasons import Reason, not_witnessed
 from workbench.witness.result import GraphReading, TensorRead
 
@@ -37,12 +37,19 @@ def test_a_spoiled_file_is_as_good_as_none(tmp_path, text):
 
 
 def test_lasting_reasons_are_kept_and_passing_ones_are_not(tmp_path):
-    keep(tmp_path, "x", not_witnessed(Reason.OUT_OF_TIME))
-    assert recall(tmp_path, "x").reason is None
-    keep(tmp_path, "x", not_witnessed(Reason.EVALUATES, "dbrx"))
+    keep_failure(tmp_path, "x", 209, not_witnessed(Reason.OUT_OF_TIME))
+    assert recall(tmp_path, "x").failures == {}
+    keep_failure(tmp_path, "x", 209, not_witnessed(Reason.EVALUATES, "dbrx"))
+    assert recall(tmp_path, "x").failures == {209: not_witnessed(Reason.EVALUATES, "dbrx")}
+
+
+def test_a_failure_at_one_context_spoils_no_other(tmp_path):
+    keep(tmp_path, "x", [reading(209)])
+    keep_failure(tmp_path, "x", 100_000, not_witnessed(Reason.EVALUATES))
+    keep(tmp_path, "x", [reading(3)])
     kept = recall(tmp_path, "x")
-    assert kept.reason is Reason.EVALUATES
-    assert "dbrx" in kept.words
+    assert set(kept.readings) == {3, 209}
+    assert set(kept.failures) == {100_000}
 
 
 def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path):
@@ -59,8 +66,9 @@ def test_the_key_follows_config_headers_and_libraries_and_not_the_place():
         key(replace(MADE, tensors=MADE.tensors[:1]), LIBRARIES),
         key(replace(MADE, tensors=(MADE.tensors[0]._replace(shape=(4, 1)), MADE.tensors[1])), LIBRARIES),
         key(MADE, LIBRARIES | {"mlx-lm": "0.33.0"}),
+        key(MADE, LIBRARIES, b'{"quant_method": "modelopt"}'),
     ]
-    assert len({same, *changed}) == 5
+    assert len({same, *changed}) == 6
 
 
 def test_no_half_written_file_is_left(tmp_path):

@@ -92,6 +92,14 @@ async def test_the_second_time_no_worker_is_needed():
     assert [path.parent for path in (cache_dir() / "witness").iterdir()] == [cache_dir() / "witness"]
 
 
+async def test_what_fails_at_one_context_is_asked_again_at_another():
+    started = Started()
+    found = replace(in_memory(SMALL), config={"model_type": "not_yet"})
+    for contexts in ((209,), (3,), (3, 209), (209,), (3,)):
+        assert (await witness(found, contexts, start=started)).reason is Reason.UNSUPPORTED_TYPE
+    assert len(started.pids) == 3
+
+
 async def test_the_seal_of_a_checkpoint():
     found = in_memory(SMALL)
     (agreement,) = await seals(found, count(found))
@@ -120,6 +128,7 @@ async def test_a_reason_comes_through_the_process_and_is_remembered():
 
 async def test_the_quantization_that_lies_beside_the_configuration_counts(tmp_path):
     root = materialize("hf-Llama-3.2-1B-Instruct", tmp_path)
+    assert isinstance(await witness(open_checkpoint(root)), Witnessed)
     (root / "hf_quant_config.json").write_text(
         '{"quantization": {"quant_algo": "FP8"}, "quant_method": "modelopt"}'
     )

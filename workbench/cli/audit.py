@@ -2,7 +2,7 @@
 
 --witness builds the checkpoint's own mlx-lm model without its weights and reads from the graph of one
 decode step what reaches the logits; --prove damages weights in memory, role by role, and looks whether a
-logit moved.
+logit moved; --damage does so with the tensors that it names.
 """
 
 import argparse
@@ -37,6 +37,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prove", action="store_true", help="damage each role and look whether a logit moves"
     )
+    parser.add_argument(
+        "--damage",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="damage the tensors of this name or pattern (* ? [...]) instead of roles, as often as wanted",
+    )
     parser.add_argument("--tensors", action="store_true", help="every tensor, not patterns of them")
     options.add_bandwidth(parser)
     options.add_json(parser)
@@ -52,20 +59,21 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         from workbench.cli.audit_json import fields
 
-        proof = asyncio.run(_proof(checkpoint, count)) if args.prove else None
+        proof = _proof(args, checkpoint, count)
         console.out_json(fields(checkpoint, count, seals, proof, figure))
-        return ExitCode.OK if opening.is_countable(checkpoint, count) else ExitCode.CHECKPOINT
+        return _verdict(proof) if opening.is_countable(checkpoint, count) else ExitCode.CHECKPOINT
     console.out_lines(audit_words.account(checkpoint, count, every=args.tensors))
     console.out_lines(audit_words.rules(checkpoint, count, seals, figure))
     for seal in seals:
         console.out_lines(audit_words.agreement(seal))
     console.out_lines(audit_words.context(count, figure))
-    if args.prove:
+    proof = _proof(args, checkpoint, count)
+    if proof is not None:
         console.out("\nproof by damage, one real step each")
-        console.out(audit_words.proof_table(asyncio.run(_proof(checkpoint, count))))
+        console.out(audit_words.proof_table(proof))
     opening.warn(checkpoint, count)
     opening.require_countable(checkpoint, count)
-    return ExitCode.OK
+    return _verdict(proof)
 
 
 def _agreements(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) -> "list[Agreement]":
@@ -76,7 +84,18 @@ def _agreements(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) 
     return asyncio.run(seals(checkpoint, count, args.at_context or [DEFAULT_CONTEXT]))
 
 
-async def _proof(checkpoint: Checkpoint, count: Count) -> "list[Damaged]":
-    from workbench.protocol.witnessing import prove
+def _proof(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) -> "list[Damaged] | None":
+    if not (args.prove or args.damage):
+        return None
+    from workbench.protocol.proving import prove
 
-    return [damaged async for damaged in prove(checkpoint, count)]
+    async def trials() -> "list[Damaged]":
+        return [damaged async for damaged in prove(checkpoint, count, args.damage)]
+
+    return asyncio.run(trials())
+
+
+def _verdict(proof: "list[Damaged] | None") -> ExitCode:
+    """A proof that contradicts the graph is flagged."""
+    contradicted = any(one.moved != one.expected for one in proof or ())
+    return ExitCode.FLAGGED if contradicted else ExitCode.OK

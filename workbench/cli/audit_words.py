@@ -70,14 +70,21 @@ def rules(
 
 def agreement(one: "Agreement") -> Iterator[str]:
     """The seal, or what stands against it."""
-    yield f"\ngraph witness: {one.status}{f': {one.reason}' if one.reason else ''}"
+    yield ""
+    yield from console.wrapped(
+        f"graph witness: {one.status}{f': {one.reason}' if one.reason else ''}", "", "  "
+    )
     if one.graph_bytes is not None:
         difference = f" ({one.difference:+.4%})" if one.difference else ""
         yield (
             f"  at a context of {one.at_context} tokens, mlx-lm {one.mlx_lm}:"
             f" graph {one.graph_bytes:,}, count {one.count_bytes:,} bytes{difference}"
         )
-    if one.bytes_in_force:
+        yield (
+            f"  {'!' if one.context_differs else ' '} of cache and state: graph {one.graph_context_bytes:,},"
+            f" the count's formulas {one.count_context_bytes:,} bytes"
+        )
+    if one.bytes_in_force and not one.refused:
         yield "  they differ by more than 0.1 %: the ceiling uses the graph"
     for words in (*(disagreement.words for disagreement in one.disagreements), *one.notes):
         yield from console.wrapped(words, "  ", "    ")
@@ -93,7 +100,7 @@ def context(count: Count, figure: "BandwidthFigure | None") -> Iterator[str]:
         total = count.weight_bytes + added.total_bytes
         ceiling = "" if figure is None or not total else rate(ceiling_tps(figure.gbps, total))
         rows.append((f"{tokens:,}", gb(added.read_bytes), gb(added.written_bytes), gb(total), ceiling))
-    yield "\nwith a context (batch 1, 16-bit cache)"
+    yield "\nwith a context (batch 1, cache not quantized)"
     last = f"tok/s at {figure.name}" if figure else ""
     yield console.table(("tokens", "read", "written", "with weights", last), rows, right=">>>>>")
     yield "\nwhat if (weight bytes only; experts chosen at random)"

@@ -5,7 +5,7 @@ Whatever goes wrong in it becomes a reason in words; the count stands alone then
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -24,18 +24,16 @@ from workbench.errors import CheckpointError, WorkerError
 from workbench.ledger import parts
 from workbench.locations import cache_dir
 from workbench.witness import cache
-from workbench.witness.agreement import Agreement, compare
-from workbench.witness.groups import by_role
+from workbench.witness.agreement import ASSUMED_ROUTING, Agreement, compare
 from workbench.witness.reasons import NotWitnessed, Reason, heard, not_witnessed
 from workbench.witness.result import GraphReading
 from workbench.worker.client import Worker
-from workbench.worker.messages import Damaged, DamageRequest, Failed, Ready, Traced, TraceRequest
+from workbench.worker.messages import Failed, Ready, Traced, TraceRequest
 
 DEFAULT_CONTEXT = 209
 """Tokens before the step: the protocol's prompt."""
 
-_PROOF_ROOM = 1.5
-"""Memory that a proof needs, in parts of the model's own: one damaged role beside it."""
+QUANTIZATION_FILE = "hf_quant_config.json"
 
 Start = Callable[[str], Awaitable[Worker]]
 
@@ -73,17 +71,22 @@ async def witness(
         return not_witnessed(Reason.GGUF)
     if not checkpoint.config:
         return not_witnessed(Reason.NO_CONFIG)
-    directory, name = cache_dir() / "witness", cache.key(checkpoint, _libraries())
+    quantization = _beside(checkpoint)
+    directory, name = cache_dir() / "witness", cache.key(checkpoint, _libraries(), quantization)
     if use_cache:
         kept = cache.recall(directory, name)
-        if kept.reason is not None:
-            return NotWitnessed(kept.reason, kept.words)
+        if len(contexts) == 1 and contexts[0] in kept.failures:
+            return kept.failures[contexts[0]]
         if all(context in kept.readings for context in contexts):
             return Witnessed(tuple(kept.readings[context] for context in contexts))
-    with _private_folder(checkpoint) as folder:
+    with _private_folder(checkpoint, quantization) as folder:
         found = await _trace(TraceRequest(str(folder), list(contexts)), limits, start)
-    cache.keep(directory, name, found)
-    return found if isinstance(found, NotWitnessed) else Witnessed(tuple(found))
+    if not isinstance(found, NotWitnessed):
+        cache.keep(directory, name, found)
+        return Witnessed(tuple(found))
+    if len(contexts) == 1:  # of several, nobody knows which one failed
+        cache.keep_failure(directory, name, contexts[0], found)
+    return found
 
 
 async def seals(
@@ -106,28 +109,31 @@ def as_recorded(agreement: Agreement) -> parts.Witness:
     return parts.Witness(
         bytes_per_token=agreement.graph_bytes,
         status=str(agreement.status),
-        reason=agreement.reason,
+        reason=agreement.reason or (ASSUMED_ROUTING if agreement.assumed_routing else None),
         at_context=agreement.at_context,
         mlx_lm=agreement.mlx_lm,
         differs=[one.words for one in agreement.disagreements],
     )
 
 
+def _beside(checkpoint: Checkpoint) -> bytes:
+    """NVIDIA's file that says the quantization where config.json does not; most checkpoints have none."""
+    try:
+        return read_small(checkpoint.path / QUANTIZATION_FILE, QUANTIZATION_FILE, CONFIG_LIMIT_BYTES)
+    except CheckpointError:
+        return b""
+
+
 @contextmanager
-def _private_folder(checkpoint: Checkpoint) -> Iterator[Path]:
+def _private_folder(checkpoint: Checkpoint, quantization: bytes) -> Iterator[Path]:
     """A temporary folder with what the trace job reads: config, headers, and nothing of the weights."""
     with TemporaryDirectory(prefix="witness-") as name:
         folder = Path(name)
         (folder / "config.json").write_text(json.dumps(checkpoint.config, default=str), encoding="utf-8")
         headers = [(t.name, t.dtype, t.shape, t.nbytes) for t in checkpoint.tensors]
         (folder / "headers.json").write_bytes(msgspec.json.encode(headers))
-        try:
-            quantization = read_small(
-                checkpoint.path / "hf_quant_config.json", "hf_quant_config.json", CONFIG_LIMIT_BYTES
-            )
-            (folder / "hf_quant_config.json").write_bytes(quantization)
-        except CheckpointError:  # most have none
-            pass
+        if quantization:
+            (folder / QUANTIZATION_FILE).write_bytes(quantization)
         yield folder
 
 
@@ -191,36 +197,3 @@ def _libraries() -> dict[str, str]:
         except PackageNotFoundError:
             found[library] = "none"
     return found
-
-
-async def prove(
-    checkpoint: Checkpoint, count: Count, *, seed: int = 0, start: Start = Worker.start
-) -> AsyncIterator[Damaged]:
-    """Damage every role's tensors in turn, take one real step each, and say whether a logit moved.
-
-    The checkpoint must lie on this machine with its weights, and fit in memory. Raises WorkerError in words;
-    closing the iterator ends the worker.
-    """
-    available = psutil.virtual_memory().available
-    needed = int(count.resident_bytes * _PROOF_ROOM)
-    if needed > available:
-        raise WorkerError(
-            f"A proof loads the model: it needs {needed / 1e9:.1f} GB of memory, "
-            f"and {available / 1e9:.1f} GB are free.",
-            "The witness without a proof needs no weights in memory.",
-            code="out_of_memory",
-        )
-    worker = await start("damage")
-    try:
-        async for report in worker.reports():
-            match report:
-                case Ready():
-                    await worker.send(DamageRequest(str(checkpoint.path), by_role(count), seed))
-                case Damaged():
-                    yield report
-                case Failed(code, message, hint):
-                    raise WorkerError(message, hint, code=code)
-                case _:
-                    pass
-    finally:
-        await worker.stop()

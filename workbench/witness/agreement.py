@@ -5,7 +5,7 @@ Pure. Bytes are bytes of the file per token; look-up rows are left out on both s
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
 
@@ -19,10 +19,12 @@ TOLERANCE = 0.001
 """Count and graph may differ by this part of the count: below it no ceiling changes in its third digit."""
 
 CONTEXT_TOLERANCE = 0.01
-"""Cache reads are a row of their own; a smaller difference is not worth a note."""
+"""Cache reads are a row of their own; a smaller difference is not worth a mark."""
 
 INDEXER_RULE = "sparse-indexer"
 """The count's rule for weights that sleep until the context passes a threshold."""
+
+ASSUMED_ROUTING = "assumed routing: the model asks for its routing's values, and was told experts 0 to k-1"
 
 
 class Status(StrEnum):
@@ -37,7 +39,8 @@ class Status(StrEnum):
 class Disagreement:
     """Tensors of one pattern (equal but for their numbers) that count and graph read differently.
 
-    `rule` is the id of the count's rule; `graph_kind` the graph's word. Bytes are sums over `tensors`.
+    `rule` is the id of the count's rule; `graph_kind` the graph's word, `graph_reads` how often it reads the
+    one that it reads most. Bytes are sums over `tensors`.
     """
 
     pattern: str
@@ -46,6 +49,7 @@ class Disagreement:
     tensors: int
     count_bytes: int
     graph_bytes: int
+    graph_reads: int = 1
 
     @property
     def difference_bytes(self) -> int:
@@ -56,9 +60,10 @@ class Disagreement:
     def words(self) -> str:
         """One line for a list or the record; the pattern is made safe to show."""
         many = f" ({self.tensors} tensors)" if self.tensors > 1 else ""
+        times = f", {self.graph_reads} times" if self.graph_reads > 1 else ""
         return (
             f"{visible(self.pattern)}{many}: count {self.count_bytes:,} B by rule {self.rule}, "
-            f"graph {self.graph_bytes:,} B ({self.graph_kind})"
+            f"graph {self.graph_bytes:,} B ({self.graph_kind}{times})"
         )
 
 
@@ -68,6 +73,8 @@ class Agreement:
 
     `count_bytes` is the count at this context: with the weights of a sparse attention's indexer once it is
     awake. The two `context` figures are what the step reads of KV cache and state by graph and by formula.
+    `refused`: there is no honest count, and the graph stands alone. `assumed_routing`: as in `reading`, which
+    is what the count was held against.
     """
 
     status: Status
@@ -81,6 +88,15 @@ class Agreement:
     disagreements: tuple[Disagreement, ...] = ()
     notes: tuple[str, ...] = ()
     reason: str | None = None
+    refused: bool = False
+    assumed_routing: bool = False
+    reading: GraphReading | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def context_differs(self) -> bool:
+        """Whether graph and formulas read other amounts of KV cache and state."""
+        graph, formula = self.graph_context_bytes or 0, self.count_context_bytes or 0
+        return abs(graph - formula) > CONTEXT_TOLERANCE * max(graph, formula)
 
     @property
     def bytes_in_force(self) -> int | None:
@@ -94,7 +110,8 @@ def compare(count: Count, seen: GraphReading | NotWitnessed) -> Agreement:
     A count that was refused agrees with nothing.
     """
     if isinstance(seen, NotWitnessed):
-        return Agreement(Status.NOT_WITNESSED, count.weight_bytes, reason=seen.words)
+        refused = count.refusal is not None
+        return Agreement(Status.NOT_WITNESSED, count.weight_bytes, reason=seen.words, refused=refused)
     base = count.weight_bytes + _awake_bytes(count, seen)
     difference = seen.weight_bytes / base - 1 if base else (inf if seen.weight_bytes else 0.0)
     agrees = abs(difference) <= TOLERANCE and count.refusal is None
@@ -109,6 +126,9 @@ def compare(count: Count, seen: GraphReading | NotWitnessed) -> Agreement:
         mlx_lm=seen.mlx_lm,
         disagreements=disagreements(count, seen),
         notes=_notes(count, seen),
+        refused=count.refusal is not None,
+        assumed_routing=seen.assumed_routing,
+        reading=seen,
     )
 
 
@@ -151,6 +171,7 @@ def _disagreement(key: tuple[str, str, str], members: Sequence[tuple[Row, Tensor
         tensors=len(members),
         count_bytes=sum(row.weight_bytes for row, _ in members),
         graph_bytes=sum(read.weight_bytes for _, read in members),
+        graph_reads=max(read.reads for _, read in members) if kind == "full" else 1,
     )
 
 
@@ -166,18 +187,10 @@ def _formula_bytes(count: Count, seen: GraphReading) -> int:
 
 def _notes(count: Count, seen: GraphReading) -> tuple[str, ...]:
     notes = []
-    formula = _formula_bytes(count, seen)
-    if abs(seen.context_read_bytes - formula) > CONTEXT_TOLERANCE * max(formula, seen.context_read_bytes):
-        notes.append(
-            f"of cache and state the graph reads {seen.context_read_bytes:,} B at this context, "
-            f"and the count's formulas say {formula:,} B"
-        )
     if count.refusal is not None:
         notes.append("the count was refused, so that the graph stands alone")
     if seen.assumed_routing:
-        notes.append(
-            "assumed routing: the model asks for its routing's values, and was told experts 0 to k-1"
-        )
+        notes.append(ASSUMED_ROUTING)
     if seen.unknown:
         notes.append(
             f"mlx-lm refuses to load this checkpoint: the model has no place for {len(seen.unknown)} "

@@ -5,7 +5,7 @@ A cache that cannot be read or written is as good as none.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -36,16 +36,18 @@ _LASTING = {
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What lies in one file: readings by context, or why there are none."""
+    """What lies in one file, by context: readings, and why there is none."""
 
     readings: dict[int, GraphReading] = {}
-    reason: Reason | None = None
-    words: str = ""
+    failures: dict[int, NotWitnessed] = {}
 
 
-def key(checkpoint: Checkpoint, libraries: Mapping[str, str]) -> str:
-    """The cache's name for a checkpoint: SHA-256 over config, headers, and the libraries' versions."""
-    digest = hashlib.sha256()
+def key(checkpoint: Checkpoint, libraries: Mapping[str, str], beside: bytes = b"") -> str:
+    """The cache's name for a checkpoint: SHA-256 over config, headers, and the libraries' versions.
+
+    `beside` is what else the trace reads: the file that completes config.json's quantization.
+    """
+    digest = hashlib.sha256(beside)
     config = json.dumps(checkpoint.config, sort_keys=True, default=str)
     digest.update(f"{TRACE_VERSION} {sorted(libraries.items())} {config}".encode())
     for tensor in sorted(checkpoint.tensors):
@@ -61,15 +63,21 @@ def recall(directory: Path, name: str) -> Kept:
         return Kept()
 
 
-def keep(directory: Path, name: str, found: list[GraphReading] | NotWitnessed) -> None:
-    """Add readings to what is kept under `name`, or keep why there are none. Never raises."""
-    if isinstance(found, NotWitnessed):
-        if found.reason not in _LASTING:
-            return
-        kept = Kept(reason=found.reason, words=found.words)
-    else:
-        before = recall(directory, name).readings
-        kept = Kept(readings=before | {reading.context: reading for reading in found})
+def keep(directory: Path, name: str, found: Sequence[GraphReading]) -> None:
+    """Add readings to what is kept under `name`. Never raises."""
+    before = recall(directory, name)
+    readings = before.readings | {reading.context: reading for reading in found}
+    _write(directory, name, Kept(readings, before.failures))
+
+
+def keep_failure(directory: Path, name: str, context: int, found: NotWitnessed) -> None:
+    """Add why there is no reading at this context, unless it may go better next time. Never raises."""
+    if found.reason in _LASTING:
+        before = recall(directory, name)
+        _write(directory, name, Kept(before.readings, before.failures | {context: found}))
+
+
+def _write(directory: Path, name: str, kept: Kept) -> None:
     with suppress(OSError):
         directory.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=directory, suffix=".tmp", delete=False) as file:

@@ -107,8 +107,10 @@ def account_facts(count: Count, looked: Looked | None) -> list[Fact]:
     apart = "the same to the byte" if by_graph == one.count_bytes else _signed(by_graph - one.count_bytes)
     lines.append(Fact("graph", sized(by_graph), f"against the count: {apart}"))
     if one.graph_context_bytes is not None and one.count_context_bytes is not None:
-        formula = f"of cache and state; the count's formulas say {sized(one.count_context_bytes)}"
-        lines.append(Fact("context", sized(one.graph_context_bytes), formula))
+        same = one.graph_context_bytes == one.count_context_bytes
+        formula = "as" if same else f"and {sized(one.count_context_bytes)} is what"
+        words = f"of cache and state, {formula} the count's formulas say"
+        lines.append(Fact("context", sized(one.graph_context_bytes), words, mark=one.context_differs))
     return lines + [Fact("note", "", note) for note in one.notes]
 
 
@@ -130,10 +132,11 @@ def _cells(row: object) -> list[Cell]:
 
 def _facts(row: Disagreement) -> list[Fact]:
     rule = RULES.get(row.rule)
+    times = f", {row.graph_reads} times" if row.graph_reads > 1 else ""
     return [
         Fact("tensors", row.pattern, f"{row.tensors:,} of them" if row.tensors > 1 else ""),
         Fact("the count", sized(row.count_bytes), f"{row.rule}: {rule.sentence if rule else 'no such rule'}"),
-        Fact("the graph", sized(row.graph_bytes), READS.get(row.graph_kind, row.graph_kind)),
+        Fact("the graph", sized(row.graph_bytes), READS.get(row.graph_kind, row.graph_kind) + times),
     ]
 
 
