@@ -48,6 +48,9 @@ attention          64x64    model.layers.0.self_attn.provisional.weight
 audio-module       32x32    model.audio_tower.layers.0.fc.weight
 feed-forward       64x64    model.layers.0.mlp.audiox.weight
 
+head-bias          512      output.bias
+norm               64       output_norm.weight
+
 position-table     128x64   model.embed_positions.weight
 attention          8x64     model.layers.0.self_attn.position_bias.weight
 
@@ -106,8 +109,22 @@ def test_a_rule_takes_its_own_and_leaves_the_near_misses(rule, shape, name):
 def test_every_rule_is_tested_somewhere_here():
     elsewhere = {"head", "tied-embedding", "unused-head", "input-embedding"}
     structural = {"cross-attention-layer", "encoder", "cross-attention-keys", "beside-language-model"}
+    structural |= {"other-modality-expert"}
     applied = {"looped", "override"}
     assert RULES.keys() == {rule for rule, _, _ in TAKEN} | elsewhere | structural | applied
+
+
+def test_experts_of_another_modality_are_told_by_the_config_not_by_their_names_alone():
+    more = {
+        f"model.layers.{layer}.mlp.{name}": shape
+        for layer in range(3)
+        for name, shape in {"switch_mlp.up_proj": [8, 32, 64], "switch_mlp_1.up_proj": [8, 16, 64]}.items()
+    }
+    twice = CONFIG | {"num_hidden_layers": 3, "num_experts": [8, 8]}
+    other = "model.layers.0.mlp.switch_mlp_1.up_proj"
+    assert rows(twice, more=more)[other].rule == "other-modality-expert"
+    assert rows(twice | {"num_experts": 8}, more=more)[other].rule == "routed-expert"
+    assert rows(twice, more=more)[other.replace("_1", "")].share == Fraction(1, 4)
 
 
 def test_what_a_decoder_makes_of_its_encoder_once_per_prompt_is_not_read():

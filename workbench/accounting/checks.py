@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from workbench.accounting.account import Entry, Totals
+from workbench.accounting.experts import holds_shared
 from workbench.accounting.names import folded
 from workbench.accounting.rules.rule import Facts
 from workbench.accounting.survey import Pattern
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
-from workbench.checkpoint.model_config import as_int
+from workbench.checkpoint.model_config import ModelConfig, as_int
 from workbench.escape import visible
 
 WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
@@ -89,7 +90,7 @@ def _experts(facts: Facts, entries: Sequence[Entry], totals: Totals) -> Iterator
             "k_exceeds_experts",
             f"{k:,} experts per token, but only {of:,} exist: the configuration is wrong.",
         )
-    elif expected is not None and found != [expected] and not set(found) <= set(config.experts_listed):
+    elif expected is not None and not all(_agrees(number, config) for number in found):
         yield Finding(
             "experts_mismatch",
             f"The configuration says {expected:,} experts, the tensors show {shown}: one of the two is "
@@ -97,12 +98,20 @@ def _experts(facts: Facts, entries: Sequence[Entry], totals: Totals) -> Iterator
         )
 
 
+def _agrees(experts: int, config: ModelConfig) -> bool:
+    """Whether the config accounts for a list or stack of so many experts."""
+    listed = config.experts_listed
+    together = config.experts_by_modality and experts == sum(listed)
+    return experts == config.experts or experts in listed or together or holds_shared(config, experts)
+
+
 def _missing_parts(entries: Sequence[Entry]) -> Iterator[Finding]:
     """A list of experts where one of them lacks a weight that the others have."""
     have: dict[tuple[str, str], tuple[int, int]] = {}
     for group, verdict, _ in entries:
         path = group.pattern.path
-        if verdict.experts and group.listed and path.parameter in WEIGHTS:
+        routed = verdict.experts or verdict.rule == "other-modality-expert"
+        if routed and group.listed and path.parameter in WEIGHTS:
             key = (folded(".".join(path.module)), group.written)
             have[key] = (have.get(key, (0, 0))[0] + group.tensors, group.listed)
     for (module, written), (tensors, listed) in have.items():

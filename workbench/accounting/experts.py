@@ -36,6 +36,8 @@ def expert_count(group: Group, siblings: frozenset[str], config: ModelConfig) ->
     expected = config.experts or 0
     if any(map(is_index, path.inside)):
         listed = group.listed
+        if config.experts_by_modality and listed == sum(config.experts_listed) > group.tensors:
+            listed = config.experts_listed[0]
         return listed if named or (routed and listed == expected > 1 and len(shape) >= 2) else 0
     if not shape:
         return 0
@@ -46,9 +48,26 @@ def expert_count(group: Group, siblings: frozenset[str], config: ModelConfig) ->
 
 
 def expert_share(config: ModelConfig, experts: int) -> Fraction:
-    """k/E, or 1 where no valid k is known (the count then refuses)."""
+    """k/E, or 1 where no valid k is known (the count then refuses); shared ones within are always read."""
     k = config.experts_per_token
+    if k is not None and holds_shared(config, experts):
+        k += config.shared_experts
     return Fraction(k, experts) if k is not None and 0 < k <= experts else ONE
+
+
+def holds_shared(config: ModelConfig, experts: int) -> bool:
+    """Whether a stack is as long as all routed experts and the shared ones after them."""
+    return config.experts is not None and experts == config.experts + config.shared_experts > config.experts
+
+
+def is_of_other_modality(group: Group, siblings: frozenset[str], config: ModelConfig) -> bool:
+    """The second part of a list that holds both modalities' experts, or `gate_1` beside `gate`."""
+    if not config.experts_by_modality:
+        return False
+    if group.lowest and group.lowest >= config.experts_listed[0]:
+        return group.listed == sum(config.experts_listed)
+    inside = group.pattern.path.segments[(group.pattern.path.position or 0) + 1 :]
+    return any(s.endswith("_1") and {s[:-2]} <= siblings | {"weight"} for s in inside)
 
 
 def in_expert_container(path: Path) -> bool:

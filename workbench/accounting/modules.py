@@ -37,7 +37,7 @@ AUDIO_WORDS = frozenset(
     }
 )
 VISION_WORDS = frozenset(
-    {"vision", "visual", "vit", "image", "img", "video", "siglip", "sam", "vpm", "vqmodel", "clip"}
+    {"vision", "visual", "vis", "vit", "image", "img", "video", "siglip", "sam", "vpm", "vqmodel", "clip"}
 )
 GGUF_TOWERS = {"v": Role.VISION, "a": Role.AUDIO, "mm": Role.PROJECTOR}
 """First segments of a GGUF projector file (mmproj)."""
@@ -70,7 +70,7 @@ LINEAR_MARKS = frozenset(
 )
 FEED_FORWARD_WORDS = frozenset(
     {"mlp", "mlps", "ffn", "ff", "feed", "feedforward", "fc", "moe", "altup", "laurel", "channel"}
-    | {"layer"}  # per_layer_projection, layer_scalar: small parts of the residual stream
+    | {"layer", "inp", "hc"}  # per_layer_projection, inp_gate, hc_head: small parts of the residual stream
 )
 
 

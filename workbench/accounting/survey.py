@@ -35,7 +35,8 @@ class Group:
     """A pattern's tensors in one layer (`written` is its index in the name, "" outside any list).
 
     `number` counts groups through; `first_bytes` is the size that all members normally share. `listed` is how
-    long the list inside the layer is that they stand in (experts by number), 0 outside one.
+    long the list inside the layer is that they stand in (experts by number), 0 outside one; `lowest` the
+    first entry that is theirs where the list's entries differ in shape.
     """
 
     number: int
@@ -45,6 +46,7 @@ class Group:
     tensors: int = 0
     bytes: int = 0
     listed: int = 0
+    lowest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,8 @@ def _measure_lists(tensors: Sequence[Tensor], groups: Sequence[Group], group_of:
             lists.setdefault(container, []).append(group)
     uneven: dict[int, set[str]] = {}
     for inside in lists.values():
-        if len({group.tensors for group in inside}) == 1:
+        alike = len({folded(group.pattern.path.name) for group in inside}) == len(inside)
+        if alike and len({group.tensors for group in inside}) == 1:
             for group in inside:
                 group.listed = group.tensors
         else:
@@ -129,12 +132,15 @@ def _measure_lists(tensors: Sequence[Tensor], groups: Sequence[Group], group_of:
             uneven.update({group.number: entries for group in inside})
     if not uneven:
         return
+    lowest: dict[int, int] = {}
     for tensor, group in zip(tensors, group_of, strict=True):
         if group.number in uneven and group.pattern.path.inner_position is not None:
-            uneven[group.number].add(tensor.name.split(".")[group.pattern.path.inner_position])
+            entry = tensor.name.split(".")[group.pattern.path.inner_position]
+            uneven[group.number].add(entry)
+            lowest[group.number] = min(lowest.get(group.number, int(entry)), int(entry))
     for group in groups:
         if group.number in uneven:
-            group.listed = len(uneven[group.number])
+            group.listed, group.lowest = len(uneven[group.number]), lowest[group.number]
 
 
 def _foreign(pattern: Pattern) -> bool:
@@ -142,12 +148,18 @@ def _foreign(pattern: Pattern) -> bool:
 
 
 def _decoder_stack(patterns: Sequence[Pattern]) -> str:
-    """The numbered list of modules with the most bytes; a decoder before its encoder."""
+    """The numbered list of modules with the most bytes: rather a language model's, and a decoder's."""
     weight: dict[str, int] = {}
     for pattern in patterns:
         weight[pattern.path.stack] = weight.get(pattern.path.stack, 0) + pattern.bytes
-    decoders = [stack for stack in weight if is_decoder(stack)]
-    return max(decoders or weight, key=lambda stack: (weight[stack], stack), default="")
+    language = [stack for stack in weight if _is_language(stack)] or list(weight)
+    decoders = [stack for stack in language if is_decoder(stack)]
+    return max(decoders or language, key=lambda stack: (weight[stack], stack), default="")
+
+
+def _is_language(stack: str) -> bool:
+    segments = stack.split(".")
+    return not LANGUAGE_ROOTS.isdisjoint(segments) and {"encoder", "enc"}.isdisjoint(segments)
 
 
 def is_decoder(stack: str) -> bool:

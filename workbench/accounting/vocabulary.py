@@ -89,6 +89,9 @@ def _in_a_layer(pattern: Pattern) -> bool:
 
 
 def _decide(tables: dict[str, Pattern], heads: dict[str, Pattern], config: ModelConfig) -> Vocabulary:
+    if len(heads) > 1 and tables:
+        heights = {pattern.shape[0] for pattern in tables.values()}
+        heads = {module: p for module, p in heads.items() if p.shape[0] in heights} or heads
     rows = {module: pattern.shape[0] for module, pattern in (tables | heads).items()}
     findings: list[Finding] = []
     refusal = None

@@ -52,6 +52,7 @@ EXPERTS_PER_TOKEN_KEYS = (
     "moe_router_topk",
     "moe_num_active_primary_experts",
 )
+SHARED_EXPERT_KEYS = ("n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts")
 VOCABULARY_KEYS = ("vocab_size", "padded_vocab_size", "n_vocab")
 HIDDEN_KEYS = ("hidden_size", "n_embd", "d_model", "hidden_dim", "model_dim", "dim")
 TIE_KEYS = ("tie_word_embeddings", "tie_embeddings", "weight_tying", "share_input_output_layers")

@@ -17,6 +17,7 @@ from workbench.checkpoint.config_keys import (
     LOOP_KEYS,
     MODALITY_WORDS,
     NEXTN_KEYS,
+    SHARED_EXPERT_KEYS,
     TEXT_CONFIG_KEYS,
     TIE_KEYS,
     VOCABULARY_KEYS,
@@ -37,10 +38,10 @@ class ModelConfig(NamedTuple):
 
     `layers` is the depth of the decoder stack (without next-n layers); `empty_layers` are those that hold no
     weights. `experts` is E, `experts_per_token` k; `experts_listed` are the values where the config gives E
-    per layer; `zero_experts` are router rows without weights. `tie` is None where the config is silent or
-    contradicts itself (`tie_conflict`). `loops` is how often the stack runs per token (`loops_assumed`: the
-    config speaks of loops without their number). `modalities`: the config describes a vision or audio part,
-    or nests its language model as one part of several.
+    per layer or per modality; `zero_experts` are router rows without weights. `tie` is None where the config
+    is silent or contradicts itself (`tie_conflict`). `loops` is how often the stack runs per token
+    (`loops_assumed`: the config speaks of loops without their number). `modalities`: the config describes a
+    vision or audio part, or nests its language model as one part of several.
     `text` is the language model's own mapping, for readers that need more.
     """
 
@@ -52,6 +53,7 @@ class ModelConfig(NamedTuple):
     experts: int | None = None
     experts_per_token: int | None = None
     experts_listed: tuple[int, ...] = ()
+    shared_experts: int = 0
     zero_experts: int = 0
     tie: bool | None = None
     tie_conflict: bool = False
@@ -64,6 +66,11 @@ class ModelConfig(NamedTuple):
     modalities: bool = False
     quantization: Quantization | None = None
     text: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def experts_by_modality(self) -> bool:
+        """Whether E is given twice: for the language's tokens, and for another modality's."""
+        return len(self.experts_listed) == 2 != self.layers
 
 
 def view(config: Mapping[str, Any]) -> ModelConfig:
@@ -83,6 +90,7 @@ def view(config: Mapping[str, Any]) -> ModelConfig:
         experts=experts,
         experts_per_token=_experts_per_token(text),
         experts_listed=listed,
+        shared_experts=max(0, first_int(text, SHARED_EXPERT_KEYS) or 0),
         zero_experts=max(0, as_int(text.get("zero_expert_num")) or 0),
         tie=tie,
         tie_conflict=conflict,
@@ -92,11 +100,7 @@ def view(config: Mapping[str, Any]) -> ModelConfig:
         loops_assumed=assumed,
         empty_layers=_empty_layers(text),
         cross_attention_layers=frozenset(ints(text.get("cross_attention_layers"))),
-        modalities=text is not config
-        or any(
-            isinstance(value, Mapping) and not MODALITY_WORDS.isdisjoint(str(key).lower().split("_"))
-            for key, value in config.items()
-        ),
+        modalities=_modalities(text, text is not config),
         quantization=_quantization(config, text),
         text=MappingProxyType(dict(text)),
     )
@@ -170,6 +174,16 @@ def first_int(config: Mapping[str, Any], keys: Sequence[str], index: int | None 
     return None
 
 
+def _modalities(text: Mapping[str, Any], nested: bool) -> bool:
+    """Whether the language model is one part of several; a text_config by itself (a draft's, say) is not."""
+    told = [key for key in text if not MODALITY_WORDS.isdisjoint(str(key).lower().split("_"))]
+    parts = {
+        key for key, value in text.items() if isinstance(value, Mapping) and str(key).endswith("_config")
+    }
+    alone = "text_config" in text and not told and parts <= {"text_config", "quantization_config"}
+    return (nested and not alone) or any(isinstance(text[key], Mapping) for key in told)
+
+
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
@@ -186,7 +200,9 @@ def _experts(text: Mapping[str, Any]) -> tuple[int | None, tuple[int, ...]]:
     for part in _moe_parts(text):
         for key in EXPERT_KEYS:
             if (value := as_int(part.get(key))) is not None:
-                return value, ()
+                widths = part.get("moe_intermediate_size")
+                by_modality = isinstance(widths, list) and len(widths) == 2
+                return value, (value, value) if by_modality else ()
             if listed := tuple(ints(part.get(key))):
                 return max(listed), listed
     return None, ()

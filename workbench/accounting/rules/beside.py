@@ -88,13 +88,14 @@ def cross_attention_keys(subject: Subject, facts: Facts) -> Verdict | None:
     "beside-language-model", "Outside the language model of a multimodal checkpoint: decode never reads it."
 )
 def beside_language_model(subject: Subject, facts: Facts) -> Verdict | None:
-    """By structure: not under the segment of the decoder stack. Parts of a head may stand anywhere."""
+    """By structure: not under the segment of the decoder stack. A head may stand by itself."""
     root, path = facts.survey.root, subject.path
-    if not facts.config.modalities or not HEAD_NAMES.isdisjoint(path.segments):
+    if not facts.config.modalities or path.segments[0] in HEAD_NAMES:
         return None
     first, _, inner = facts.survey.stack.partition(".")
     if root:
         outside = root not in path.segments
     else:
-        outside = bool(inner) and path.segments[0] != first and not is_norm(path.last)
+        final_norm = len(path.module) == 1 and is_norm(path.last)
+        outside = bool(inner) and path.segments[0] != first and not final_norm
     return unread(Role.PROJECTOR) if outside else None

@@ -3,6 +3,7 @@
 from workbench.accounting.experts import (
     expert_count,
     expert_share,
+    is_of_other_modality,
     is_per_expert_vector,
     is_router,
     is_shared,
@@ -16,6 +17,16 @@ from workbench.accounting.verdict import ONE, Verdict, unread, whole
 KEY_VALUE_MODULES = frozenset(
     {"k_proj", "v_proj", "k_norm", "v_norm", "attn_k", "attn_v", "attn_k_norm", "attn_v_norm"}
 )
+
+
+@rule(
+    "other-modality-expert", "An expert or router for another modality's tokens: text decode never reads it."
+)
+def other_modality_expert(subject: Subject, facts: Facts) -> Verdict | None:
+    """Where the config gives E per modality: the language's experts come first."""
+    inside = subject.layer is not None
+    other = inside and is_of_other_modality(subject.group, subject.siblings(facts), facts.config)
+    return unread(Role.VISION, loaded=True) if other else None
 
 
 @rule("expert-vector", "One number per expert, gathered for the chosen k of E.")
@@ -74,14 +85,18 @@ def sparse_indexer(subject: Subject, _: Facts) -> Verdict | None:
 @rule("read-twice", "AltUp's router weighs the streams before and after the layer: read twice per token.")
 def read_twice(subject: Subject, _: Facts) -> Verdict | None:
     """A module that the layer itself calls twice."""
-    twice = subject.layer is not None and subject.path.inside[:2] == ("altup", "modality_router")
+    inside = subject.path.inside
+    router = inside[:2] == ("altup", "modality_router") or inside == ("altup_router",)
+    twice = subject.layer is not None and router
     return Verdict(Role.ROUTER, 2 * ONE) if twice else None
 
 
 @rule("norm", "A normalisation weight: every token reads it.")
 def norm(subject: Subject, _: Facts) -> Verdict | None:
-    """By the module's last segment."""
-    return whole(Role.NORM) if is_norm(subject.path.last) else None
+    """By the module's last segment, or the layer's part that it stands in."""
+    path = subject.path
+    within = subject.layer is not None and is_norm(path.block)
+    return whole(Role.NORM) if within or is_norm(path.last) else None
 
 
 @rule("linear-attention", "A linear attention, state-space or convolution weight: every token reads it.")
@@ -108,7 +123,10 @@ def feed_forward(subject: Subject, _: Facts) -> Verdict | None:
     known = any(
         words_of(segment) & FEED_FORWARD_WORDS for segment in path.module[:-1] or path.module
     ) or bool(path.inner_words & FEED_FORWARD_WORDS)
-    return whole(Role.MLP) if known or (subject.layer is not None and subject.path.block == "mixer") else None
+    by_itself = subject.layer is not None and (
+        path.block == "mixer" or (subject.in_gguf and path.block == "proj")
+    )
+    return whole(Role.MLP) if known or by_itself else None
 
 
 @rule("unclassified", "No rule knows this tensor: it is counted once, and named in a warning.")

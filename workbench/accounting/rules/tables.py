@@ -4,10 +4,11 @@ from workbench.accounting.names import words_of
 from workbench.accounting.roles import Role
 from workbench.accounting.rules.rule import Facts, Subject, rule
 from workbench.accounting.verdict import Verdict, one_row, unread, whole
-from workbench.accounting.vocabulary import NOT_TABLE_WORDS, TABLE_WORDS
+from workbench.accounting.vocabulary import HEAD_NAMES, NOT_TABLE_WORDS, TABLE_WORDS
 
 POSITION_WORDS = frozenset({"position", "positions", "pos", "wpe"})
 NGRAM_WORDS = frozenset({"ngram", "engram"})
+INTEGERS = frozenset({"I32", "I64", "U32", "U64"})
 
 
 @rule("head", "The output head is multiplied by every token: the whole matrix is read.")
@@ -40,6 +41,13 @@ def input_embedding(subject: Subject, facts: Facts) -> Verdict | None:
     return one_row(Role.EMBEDDING, rows) if rows else None
 
 
+@rule("head-bias", "The output head's bias: every token reads it.")
+def head_bias(subject: Subject, _: Facts) -> Verdict | None:
+    """Where the head itself is the embedding."""
+    beside = subject.layer is None and len(subject.shape) == 1 and subject.path.last in HEAD_NAMES
+    return whole(Role.HEAD) if beside else None
+
+
 @rule("position-table", "A position table is looked up: one row per token.")
 def position_table(subject: Subject, _: Facts) -> Verdict | None:
     """Learned positions, outside the layers."""
@@ -54,10 +62,13 @@ def position_table(subject: Subject, _: Facts) -> Verdict | None:
     return one_row(Role.POSITION, subject.shape[0])
 
 
-@rule("lookup-table", "A per-layer or n-gram embedding is looked up: one row per token.")
-def lookup_table(subject: Subject, _: Facts) -> Verdict | None:
-    """Further embeddings outside the layers, and n-gram tables wherever they stand."""
+@rule("lookup-table", "A per-layer, n-gram or hash table is looked up: one row per token.")
+def lookup_table(subject: Subject, facts: Facts) -> Verdict | None:
+    """Further embeddings outside the layers; n-gram tables and each word's list of experts in them."""
     path = subject.path
+    if subject.layer is not None and not path.parameter and subject.group.pattern.dtype in INTEGERS:
+        listed = len(subject.shape) == 2 and subject.shape[0] == facts.config.vocab
+        return one_row(Role.ROUTER, subject.shape[0]) if listed else None
     words = words_of(path.last)
     inside = subject.layer is not None and not path.inner_words & NGRAM_WORDS
     per_layer = {"per", "layer"} <= words and not words & {"norm", "proj", "projection"}
