@@ -99,8 +99,10 @@ def test_the_bandwidth_ledgers_row_has_its_four_values():
 
 
 def test_the_tables_of_a_ledger_come_as_markdown_with_what_was_discarded_marked():
-    text = source_tables(read(OFFICE_RUN_1).records)
+    records = read(OFFICE_RUN_1).records
+    text = source_tables(records, discarded(records).keys())
     assert text.count("## ") == 4
+    assert text.count("222%") == 1  # the discarded run stands where it is marked, and nowhere else
     assert "| 222% — impossible | imported 2026-09-15, discarded |" in text
     assert "| 18.12 at 8/256 | 1.659 |" in text  # the discarded count is not shown as the checkpoint's
     assert source_tables([]).count("## ") == 4

@@ -252,3 +252,43 @@ def test_a_ledger_that_is_a_folder_is_said_in_words(run, tmp_path):
         said = run("ledger", action, "--ledger", tmp_path)
         assert (said.code, said.out) == (2, ""), action
         assert said.err.startswith("workbench: ")
+
+
+def test_the_tables_take_the_lists_filters_and_another_bandwidth_figure(run, ledger):
+    everything = run("ledger", "tables").out
+    assert "Qwen3.5-27B" in everything
+    said = run("ledger", "tables", "model:9B", "--bandwidth", "638 achieved a kernel")
+    assert said.code == 0
+    assert "Qwen3.5-27B" not in said.out
+    assert "Ceiling (638 GB/s ÷ bytes)" in said.out
+    assert "| Qwen3.5-9B-4bit | 143 | 95 | 67% |" in said.out  # as "The Decode Ceiling" prints it
+    assert run("ledger", "tables", "colour:red").code == 2
+
+
+def test_an_imported_row_is_judged_by_its_own_figure_or_the_one_that_is_given(run, home, tmp_path):
+    file = tmp_path / "bench.jsonl"
+    file.write_text(json.dumps(BENCH_ROW) + "\n" + json.dumps({**BENCH_ROW, "avg_ts": 650.0}) + "\n")
+    said = run("ledger", "import", file, "--bandwidth", "273 spec Apple's spec")
+    assert said.code == 1
+    assert "1 of them are above 100 % of a ceiling" in said.err
+    first, second = run("ledger", "--json").json
+    assert (first["verdict"], first["bandwidth_source"]) == ("ok", "Apple's spec")
+    assert second["verdict"] == "counting error"
+    assert run("ledger", "verify").code == 0
+
+
+def test_without_a_figure_an_imported_row_has_no_verdict_and_is_no_error(run, home, tmp_path):
+    file = tmp_path / "bench.jsonl"
+    file.write_text(json.dumps(BENCH_ROW) + "\n")
+    assert run("ledger", "import", file).code == 0
+    [record] = run("ledger", "--json").json
+    assert (record["verdict"], record["bandwidth_gbps"]) == (None, None)
+
+
+def test_a_correction_is_listed_where_it_is_asked_for_and_can_itself_be_taken_back(run, ledger):
+    run("ledger", "discard", "cccc", "--reason", "a mistake")
+    [correction] = run("ledger", "list", "status:discarding", "--json").json
+    assert correction["discards"] == "cccc3333-moe"
+    assert len(run("ledger", "--json").json) == 3
+    assert run("ledger", "discard", correction["record_id"], "--reason", "it was right").code == 0
+    assert "discarded" not in run("ledger").out

@@ -138,7 +138,7 @@ def test_the_report_has_every_listed_item_in_order():
         ("runtime and commit", "mlx-lm, commit not recorded; mlx-lm 0.32.2"),
         (
             "model file and format",
-            "Qwen3.5-9B-4bit, revision abc123; safetensors, 4, groups of 64, affine, 1 file of 5.950 GB",
+            "Qwen3.5-9B-4bit, revision abc123; safetensors, 4-bit, groups of 64, affine, 1 file of 5.950 GB",
         ),
         ("command", "workbench measure ~/models/Qwen3.5-9B-4bit --predict 90"),
         ("prompt processing", "1,200.5 tok/s over 209 tokens, first token after 174 ms"),
@@ -166,13 +166,18 @@ def test_an_energy_claim_carries_device_method_rate_and_formula():
         scope="SoC CPU+GPU+ANE, Apple estimate, no DRAM",
         mean_w=100.0,
         tps_in_window=32.6,
+        window_s=12.5,
+        method="trapezoid",
         mwh_per_token_gross=0.852,
         j_per_token_gross=3.07,
         claim="valid",
     )
     record = replace(RUN_1, power=[reading, replace(reading, claim="none", claim_reasons=["4 samples"])])
     energy = dict(report(record))["power or energy"]
-    assert energy.startswith("0.852 mWh/token = 3.07 J gross, 100.0 W at 32.6 tok/s by powermetrics, SoC")
+    assert energy.startswith(
+        "0.852 mWh/token = 3.07 J gross, 100.0 W at 32.6 tok/s over 12.5 s by powermetrics"
+    )
+    assert "no DRAM, trapezoid (energy per token = power" in energy
     assert "energy per token = power / (3.6 x tok/s)" in energy
     assert energy.endswith("no claim from powermetrics, SoC CPU+GPU+ANE, Apple estimate, no DRAM (4 samples)")
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from workbench.analysis.derive import derive
-from workbench.ledger.corrections import discarded
 from workbench.ledger.export import markdown_table
 from workbench.ledger.record import Record
 from workbench.prediction.ceiling import ceiling_tps, effective_gbps, fraction
@@ -23,19 +22,24 @@ class Table:
     right: frozenset[str] = frozenset()
 
 
-def source_tables(records: Sequence[Record]) -> str:
-    """All four tables as Markdown, at each record's own bandwidth figure."""
-    taken_back = discarded(records)
+def source_tables(
+    records: Sequence[Record], taken_back: Set[str] = frozenset(), gbps: float | None = None
+) -> str:
+    """All four tables as Markdown, at each record's own bandwidth figure or at `gbps` GB/s.
+
+    Runs that were `taken_back` stand in the third table only, as they do in the source document.
+    """
     runs = [
         record
         for record in records
         if record.status in {"measured", "imported"} and record.experiment != "bandwidth"
     ]
+    standing = [record for record in runs if record.record_id not in taken_back]
     tables = (
-        bytes_table([record for record in runs if record.record_id not in taken_back]),
-        fraction_table(runs),
-        prediction_table(runs, taken_back.keys()),
-        ledger_table(runs),
+        bytes_table(standing),
+        fraction_table(standing, gbps),
+        prediction_table(runs, taken_back, gbps),
+        ledger_table(standing, gbps),
     )
     return "\n\n".join(
         f"## {table.title}\n\n{markdown_table(table.headers, table.rows, table.right)}" for table in tables
@@ -105,13 +109,13 @@ def prediction_table(
     return Table("The prediction before the number", headers, tuple(rows), frozenset(headers[1:5]))
 
 
-def ledger_table(records: Sequence[Record]) -> Table:
+def ledger_table(records: Sequence[Record], gbps: float | None = None) -> Table:
     """The row of "Bandwidth Ledger": bytes per forward pass, predicted, measured, utilization, GB/s used."""
     headers = ("Model", "Bytes per pass", "Predicted tok/s", "Measured tok/s", "Utilization", "GB/s used")
     rows = []
     for record in map(derive, records):
-        ceiling, tps = record.predicted_decode_tps, record.generation_tps
-        nbytes = record.weight_bytes_per_token
+        tps, nbytes = record.generation_tps, record.weight_bytes_per_token
+        ceiling = record.predicted_decode_tps if gbps is None else _ceiling(record, gbps)
         rows.append(
             (
                 short_name(record),

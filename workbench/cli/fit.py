@@ -81,14 +81,12 @@ def _group_lines(group: "GroupFit", wanted: int | None) -> Iterator[str]:
 
 def _estimate_words(group: "GroupFit", weight_bytes: int) -> str:
     from workbench.analysis.fit import estimate
+    from workbench.ledger.card import estimate_range
     from workbench.ledger.words import gb, rate
 
     assert group.fit is not None
     expected = estimate(group.fit, weight_bytes)
-    between = "no interval"
-    if expected.low is not None and expected.high is not None:
-        between = f"{rate(expected.low)} to {rate(expected.high)}"
-    return f"expects {rate(expected.tps)} tok/s of {gb(weight_bytes)} a token ({between})"
+    return f"expects {rate(expected.tps)} tok/s of {gb(weight_bytes)} a token ({estimate_range(expected)})"
 
 
 def _calibration_table(people: "Sequence[Calibration]") -> str:

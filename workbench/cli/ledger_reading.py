@@ -102,11 +102,16 @@ def show_comparison(args: argparse.Namespace, ledger: Path) -> int:
 
 
 def show_tables(args: argparse.Namespace, ledger: Path) -> int:
-    """The source documents' tables, made again from the records."""
+    """The source documents' tables, made again from the records that the words leave."""
     from workbench.analysis.tables import source_tables
-    from workbench.ledger.store import read
+    from workbench.cli.options import figure
+    from workbench.ledger.query import parse_query, select
+    from workbench.ledger.table import load, record_of
 
-    tables = source_tables(read(ledger).records)
+    bandwidth = figure(args)
+    table = load(ledger)
+    records = [record_of(ledger, row) for row in select(table, parse_query(" ".join(args.words)))]
+    tables = source_tables(records, table.discarded.keys(), None if bandwidth is None else bandwidth.gbps)
     if args.json:
         console.out_json({"schema_version": 1, "markdown": tables})
     else:

@@ -4,11 +4,16 @@ import argparse
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.cli import console, options
 from workbench.errors import UsageError
 from workbench.escape import visible
 from workbench.exits import ExitCode
+
+if TYPE_CHECKING:
+    from workbench.ledger.record import Record
+    from workbench.prediction.ceiling import BandwidthFigure
 
 
 def configure_add(group: options.Parser) -> None:
@@ -67,18 +72,44 @@ def _whole(weight_bytes: float) -> int:
 
 
 def import_files(args: argparse.Namespace, ledger: Path) -> int:
-    """Append the rows of llama-bench's or the source documents' files that are not in the ledger yet."""
+    """Append the rows of llama-bench's or the source documents' files that are not in the ledger yet, judged.
+
+    `--bandwidth` is the figure of rows that name none, as llama-bench's do.
+    """
+    from workbench.analysis.verdict import Word
     from workbench.ledger.imports import import_file
     from workbench.ledger.merge import add_new
 
     hint = "llama-bench's JSON or JSONL, or the source documents' JSONL."
-    files = []
+    bandwidth = options.figure(args)
+    files, wrong = [], 0
     for path in _files(args, "import", hint):
         imported = import_file(path, args.by)
-        added, known = add_new(ledger, imported.records)
+        records = [_judged(record, bandwidth) for record in imported.records]
+        added, known = add_new(ledger, records)
         _say_taken(path, added, known, imported.refused)
         files.append(_taken(path, added, known, imported.refused))
-    return _end(args, files)
+        wrong += sum(record.verdict == Word.COUNTING_ERROR for record in records)
+    if wrong:
+        console.say(f"{wrong} of them are above 100 % of a ceiling: `workbench ledger list verdict:counting`")
+    return _end(args, files) or (ExitCode.FLAGGED if wrong else ExitCode.OK)
+
+
+def _judged(record: "Record", bandwidth: "BandwidthFigure | None") -> "Record":
+    """An imported row with its verdict; as it was where there is nothing to judge it by."""
+    from msgspec.structs import replace
+
+    from workbench.analysis.verdict import Word, judged
+
+    if record.bandwidth_gbps is None and bandwidth is not None:
+        record = replace(
+            record,
+            bandwidth_gbps=bandwidth.gbps,
+            bandwidth_kind=str(bandwidth.kind),
+            bandwidth_source=bandwidth.source,
+        )
+    found = judged(record)
+    return record if found.verdict == Word.NONE else found
 
 
 def merge_ledgers(args: argparse.Namespace, ledger: Path) -> int:

@@ -55,18 +55,17 @@ def build(record: Record) -> str:
 
 
 def versions(record: Record) -> str:
-    """The programs whose versions are known."""
-    known = [
-        (name, version)
-        for name, version in (
-            ("mlx", record.mlx),
-            ("mlx-lm", record.mlx_lm),
-            ("workbench", record.workbench),
-            (f"{visible(record.runtime, 60)} commit", record.runtime_commit),
-        )
-        if version
-    ]
+    """The programs whose versions are known, the runtime's commit last."""
+    known = programs_of(record)
+    if record.runtime_commit:
+        known.append((f"{visible(record.runtime, 60)} commit", record.runtime_commit))
     return ", ".join(f"{name} {visible(version, 60)}" for name, version in known) or visible(record.runtime)
+
+
+def programs_of(record: Record) -> list[tuple[str, str]]:
+    """Names and versions of the programs that measured, as far as they are known."""
+    programs = (("mlx", record.mlx), ("mlx-lm", record.mlx_lm), ("workbench", record.workbench))
+    return [(name, version) for name, version in programs if version]
 
 
 def bits(record: Record) -> str:

@@ -14,7 +14,7 @@ from workbench.ledger.row import Row
 from workbench.ledger.table import Table
 
 NOT_SHOWN = "discarding"
-"""Corrections are shown at what they correct, not as rows of their own."""
+"""Corrections are shown at what they correct, and as rows of their own only where they are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,10 @@ def parse_query(text: str) -> Query:
 
 
 def select(table: Table, query: Query) -> list[Row]:
-    """The rows that match, in file order, without the discarding records themselves."""
+    """The rows that match, in file order; discarding records themselves only for `status:discarding`."""
     matches = _matcher(query, table.discarded)
-    return [row for row in table.rows if row.status != NOT_SHOWN and matches(row)]
+    corrections_too = query.status == NOT_SHOWN
+    return [row for row in table.rows if (corrections_too or row.status != NOT_SHOWN) and matches(row)]
 
 
 def _matcher(query: Query, discarded: Mapping[str, str]) -> Callable[[Row], bool]:

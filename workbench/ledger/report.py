@@ -11,7 +11,7 @@ from workbench.ledger.card import (
     bits,
     bytes_per_token,
     measurement,
-    versions,
+    programs_of,
 )
 from workbench.ledger.export import markdown_text
 from workbench.ledger.parts import PowerReading
@@ -72,7 +72,8 @@ def _runtime(record: Record) -> str:
     commit = (
         f"commit {visible(record.runtime_commit, 60)}" if record.runtime_commit else "commit not recorded"
     )
-    return f"{visible(record.runtime)}, {commit}; {versions(record)}"
+    programs = [f"{name} {visible(version, 60)}" for name, version in programs_of(record)]
+    return "; ".join([f"{visible(record.runtime)}, {commit}", *([", ".join(programs)] if programs else [])])
 
 
 def _files(record: Record) -> str:
@@ -82,7 +83,13 @@ def _files(record: Record) -> str:
     files = f", {len(sizes)} file{'s' if len(sizes) != 1 else ''} of {gb(sum(sizes))}" if sizes else ""
     revision = f", revision {visible(record.revision, 60)}" if record.revision else ""
     form = visible(record.format or "format unknown")
-    return f"{visible(record.model)}{revision}; {form}, {bits(record)}{files}"
+    return f"{visible(record.model)}{revision}; {form}, {_bits(record)}{files}"
+
+
+def _bits(record: Record) -> str:
+    number = record.quantization.bits if record.quantization is not None else None
+    words = bits(record)
+    return words if number is None else f"{number:g}-bit{words.removeprefix(f'{number:g}')}"
 
 
 def _prompt(record: Record) -> str:
@@ -107,9 +114,11 @@ def _reading(reading: PowerReading) -> str:
     claim = "" if reading.claim == "valid" else f"{visible(reading.claim)}: "
     tps = f" at {rate(reading.tps_in_window)} tok/s" if reading.tps_in_window is not None else ""
     joules = f" = {reading.j_per_token_gross:.3g} J" if reading.j_per_token_gross is not None else ""
+    over = f" over {reading.window_s:.1f} s" if reading.window_s is not None else ""
+    method = f", {visible(reading.method)}" if reading.method else ""
     return (
-        f"{claim}{reading.mwh_per_token_gross:.3g} mWh/token{joules} gross, {reading.mean_w:.1f} W{tps}"
-        f" by {where} ({ENERGY_FORMULA})"
+        f"{claim}{reading.mwh_per_token_gross:.3g} mWh/token{joules} gross, {reading.mean_w:.1f} W{tps}{over}"
+        f" by {where}{method} ({ENERGY_FORMULA})"
     )
 
 
