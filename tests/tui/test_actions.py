@@ -10,10 +10,14 @@ from textual.app import App
 from textual.screen import Screen
 
 from tests.readme_tables import keys_table
+from tests.tui.desk_stage import DENSE, until
+from widgets.key_hints import KeyHints
 from workbench import tui
 from workbench.tui.actions import ACTIONS, MAX_HINTS, Where, action, key_name
 from workbench.tui.bindings import bindings, hints
-from workbench.tui.screens.help import help_content
+from workbench.tui.screens.fit import FitScreen
+from workbench.tui.screens.help import HelpScreen, help_content
+from workbench.tui.screens.people import PeopleScreen
 
 PLACES = get_args(Where)
 
@@ -92,3 +96,28 @@ async def test_the_palette_lists_the_actions_of_the_screen(desk):
     async with desk.open() as (app, _):
         titles = {command.title for command in app.get_system_commands(app.screen)}
     assert {"run", "probe", "ledger", "theme", "quit"} <= titles
+
+
+async def click_hint(app, pilot, row, label):
+    """Click the hint with this label."""
+    hints = app.screen.query(row).last(KeyHints)
+    await pilot.click(hints, offset=(hints.render_line(0).text.index(f" {label} ") + 1, 0))
+    await pilot.pause()
+
+
+async def test_a_click_on_a_hint_does_what_its_key_does_on_every_screen(desk):
+    async with desk.add(DENSE).open(size=(80, 24)) as (app, pilot):
+        await click_hint(app, pilot, "#tabs", "power")
+        assert app.screen.query_one("#power").has_class("-current")
+        await click_hint(app, pilot, "#hints", "help")
+        assert isinstance(app.screen, HelpScreen)
+        await pilot.press("escape")
+        await pilot.press("F")
+        await until(lambda: isinstance(app.screen, FitScreen))
+        await click_hint(app, pilot, "KeyHints", "people")
+        await until(lambda: isinstance(app.screen, PeopleScreen))
+        await click_hint(app, pilot, "KeyHints", "back")
+        assert isinstance(app.screen, FitScreen)
+        await pilot.press("escape")
+        await click_hint(app, pilot, "#hints", "quit")
+        assert app._leaving

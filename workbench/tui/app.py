@@ -14,6 +14,7 @@ from textual.binding import BindingType
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
+from widgets.key_hints import KeyHints
 from widgets.visible import visible
 from workbench.settings import load_settings
 from workbench.tui import lost_terminal, messages, threads
@@ -102,6 +103,12 @@ class WorkbenchApp(App[None]):
     def _notice(self, event: messages.Notice) -> None:
         severity: SeverityLevel = "warning" if event.problem else "information"
         self.notify(visible(event.text, 1000), severity=severity, markup=False, timeout=8)
+
+    @on(KeyHints.Pressed)
+    async def _hint_pressed(self, event: KeyHints.Pressed) -> None:
+        """A click on a hint is its key: the action of the screen on top, else the app's."""
+        if not await self.run_action(event.action, self.screen):
+            await self.run_action(event.action)
 
     # --- the ways out ---
 

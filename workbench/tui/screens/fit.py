@@ -152,10 +152,6 @@ class FitScreen(Screen[None]):
         self.query_one("#fit-tabs", KeyHints).show(tabs(name))
         self.query_one("#fit-rows" if name == "table" else "#groups").focus()
 
-    @on(KeyHints.Pressed)
-    async def _hint_pressed(self, event: KeyHints.Pressed) -> None:
-        await self.run_action(event.action)
-
     def action_leave_fit(self) -> None:
         """Back."""
         self.app.pop_screen()

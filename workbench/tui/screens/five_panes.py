@@ -6,7 +6,6 @@ Handlers elsewhere own the state and put it on the desk; what did not change is 
 from dataclasses import replace
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
@@ -97,10 +96,6 @@ class FivePanes(Screen[None]):
         self.query_one("#tabs", KeyHints).show(tabs(name))
         targets = {"models": "#entries", "bytes": "#tree", "prediction": "#prediction", "power": "#power"}
         self.set_focus(self.query_one(targets[name]) if name in targets else None)
-
-    @on(KeyHints.Pressed)
-    async def _hint_pressed(self, event: KeyHints.Pressed) -> None:
-        await self.run_action(event.action)
 
     def refuse(self, why: str) -> None:
         """Say why a key did nothing."""

@@ -98,10 +98,6 @@ class LadderScreen(Screen[None]):
         off = [] if climb.is_ready else ["climb"]
         return hints(["say_rung", "climb", "leave_ladder", "help", "leave_program"], off)
 
-    @on(KeyHints.Pressed)
-    async def _hint_pressed(self, event: KeyHints.Pressed) -> None:
-        await self.run_action(event.action)
-
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
         rung = self.table.row_at(event.index)

@@ -220,10 +220,6 @@ class LedgerScreen(Screen[None]):
         ids = ["show_card", "filter_records", "mark", "compare_marked", "discard", "leave_ledger"]
         self.query_one("#ledger-hints", KeyHints).show(hints(ids, off))
 
-    @on(KeyHints.Pressed)
-    async def _hint_pressed(self, event: KeyHints.Pressed) -> None:
-        await self.run_action(event.action)
-
     # --- the keys, see `actions` ---
 
     def action_show_card(self) -> None:
