@@ -42,7 +42,14 @@ def seal_words(looked: Looked | None, rule: str = "count", *, overridden: bool =
         return f"○ not witnessed: {one.reason}; the count stands alone"
     where = f"at context {one.at_context}, mlx-lm {one.mlx_lm}"
     if one.status is Status.AGREES:
-        return f"✓ count and graph agree: {sized(one.graph_bytes)} {where}"
+        assumed = "; its routing was assumed" if one.assumed_routing else ""
+        otherwise = sum(each.tensors for each in one.disagreements)
+        apart = (
+            f"; {otherwise:,} tensor{'s are' if otherwise > 1 else ' is'} read otherwise" if otherwise else ""
+        )
+        return f"✓ count and graph agree: {sized(one.graph_bytes)} {where}{assumed}{apart}"
+    if one.refused:
+        return f"✗ the count was refused; the graph reads {sized(one.graph_bytes)} {where}"
     apart = "" if one.difference is None else f" ({signed_percent(one.difference)})"
     by = "graph" if rule == "count" else f"rule {rule}"
     in_force = f"the ceiling uses the {'override' if overridden and rule == 'count' else by}"

@@ -126,7 +126,7 @@ def _cells(row: object) -> list[Cell]:
         sized(row.count_bytes),
         row.rule,
         (sized(row.graph_bytes), "marked"),
-        row.graph_kind,
+        f"{row.graph_kind} {row.graph_reads}x" if row.graph_reads > 1 else row.graph_kind,
     ]
 
 
