@@ -348,9 +348,18 @@ def test_any_doubt_keeps_the_question(fields, doubt):
 )
 def test_parameters_follow_from_bytes_and_bits(nbytes, quantization, dtype, billions):
     record = replace(
-        office_record(MIXTURE), weight_bytes_total=nbytes, quantization=quantization, dtype=dtype
+        office_record(MIXTURE, weight_bytes_vision=None),
+        weight_bytes_total=nbytes,
+        quantization=quantization,
+        dtype=dtype,
     )
     assert parameters(record) / 1e9 == pytest.approx(billions, abs=0.01)
+
+
+def test_a_vision_tower_beside_quantized_weights_is_not_taken_for_quantized():
+    # the originals in bfloat16, without their draft layers, hold 9.410 and 35.107 billion
+    assert parameters(office_record("Qwen3.5-9B-4bit")) / 1e9 == pytest.approx(9.410, abs=0.005)
+    assert parameters(office_record(MIXTURE)) / 1e9 == pytest.approx(35.107, abs=0.005)
 
 
 def test_a_weight_format_that_nobody_states_gives_no_number_of_parameters():
@@ -478,7 +487,7 @@ def test_warnings_and_a_differing_graph_are_said():
         witness=Witness(status="differs", differs=["a.weight", "b.weight", "c.weight", "d.weight"]),
     )
     assert "The count warns: A shard has a gap." in text
-    assert "differ in a.weight, b.weight, c.weight ..." in text
+    assert "differ in a.weight, b.weight, c.weight and 1 more." in text
 
 
 def test_figures_from_elsewhere_are_labelled():

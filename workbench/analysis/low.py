@@ -28,7 +28,8 @@ def low_reason(record: Record, bus: JudgedCeiling | None, probe: Record | None =
     if bus is None or size is None or bus.fraction >= LOW_FRACTION or size <= LARGE_PARAMETERS:
         return ""
     said = (
-        f"{percent(bus.fraction)} of the ceiling at {bus.name} is low for {size / 1e9:.1f} billion parameters"
+        f"{percent(bus.fraction)} of the ceiling at {bus.name} is low for about {size / 1e9:.1f} billion"
+        " parameters"
     )
     doubts = unsteady(record)
     if doubts:
@@ -43,12 +44,15 @@ def parameters(record: Record) -> float | None:
     """How many parameters the checkpoint holds, from its bytes and bits per weight; None without either.
 
     A group of quantized weights carries a 16-bit scale, and a 16-bit bias unless the mode has none (mxfp4,
-    nvfp4 and mxfp8: an 8-bit scale). Where nothing says how weights are stored, they are taken for 16 bits.
+    nvfp4 and mxfp8: an 8-bit scale); a vision tower beside them stays in 16 bits. Where nothing says how
+    weights are stored, they are taken for 16 bits.
     """
     bits = _bits_per_weight(record)
     if record.weight_bytes_total is None or bits is None:
         return None
-    return record.weight_bytes_total * 8 / bits
+    is_quantized = record.quantization is not None and bool(record.quantization.bits)
+    vision = (record.weight_bytes_vision or 0) if is_quantized else 0
+    return (record.weight_bytes_total - vision) * 8 / bits + vision * 8 / 16
 
 
 def unsteady(record: Record) -> list[str]:

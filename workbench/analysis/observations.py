@@ -42,7 +42,8 @@ def _ended_early(record: Record) -> str:
     if record.status not in {"cancelled", "failed", "interrupted"}:
         return ""
     done = len(record.repeats_tps or ())
-    of_all = f"{done} of {record.repeats} repeats" if record.repeats else f"{done} repeats"
+    alone = "1 repeat" if done == 1 else f"{done} repeats"
+    of_all = f"{done} of {record.repeats} repeats" if record.repeats else alone
     because = f": {record.reason.rstrip('.')}" if record.reason else ""
     return f"The run is {record.status}, its rate is that of {of_all}{because}."
 
@@ -120,7 +121,7 @@ def _witness(record: Record) -> str:
     if witness is None or witness.status != "differs":
         return ""
     tensors = ", ".join(witness.differs[:3])
-    more = " ..." if len(witness.differs) > 3 else ""
+    more = f" and {len(witness.differs) - 3} more" if len(witness.differs) > 3 else ""
     return f"The count and the decode graph differ{f' in {tensors}{more}' if tensors else ''}."
 
 
