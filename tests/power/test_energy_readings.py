@@ -88,7 +88,7 @@ def test_rails_published_every_2_2_s_need_44_s():
     made = trace((row(cadence_s=2.2), every(S // 4, 240, GPU)))
     (short,) = read_energy(made, Window(T0 + 2 * S, T0 + 14 * S, 50))
     assert short.claim == "indicative" and short.claim_reasons == [
-        "the edges may matter by 18%; 5 % needs a window of 44 s"
+        "the edges may matter by 18 %; 5 % needs a window of 44 s"
     ]
     (long,) = read_energy(made, Window(T0 + 2 * S, T0 + 46 * S, 50))
     assert long.claim == "valid" and long.edge_uncertainty == pytest.approx(0.05)
@@ -178,7 +178,7 @@ def test_a_counter_and_instant_power_of_one_source_must_agree_within_5_percent()
     assert [r.claim for r in claims(618.0)] == ["valid", "valid"]
     apart = claims(660.0)
     assert [r.claim for r in apart] == ["indicative", "indicative"]
-    assert apart[0].claim_reasons == ["nvml and nvml-instant differ by 10% (limit 5 %)"]
+    assert apart[0].claim_reasons == ["nvml and nvml-instant differ by 10 % (limit 5 %)"]
 
 
 def test_the_formula_and_joules_over_tokens_apart_by_more_than_3_percent_is_flagged():

@@ -150,6 +150,26 @@ async def test_conditions_that_spoil_the_run_leave_no_valid_claim():
     assert reading.mean_w == pytest.approx(150.0)
 
 
+@pytest.mark.parametrize("measured_tps", [None, 91.0, 100.0, 111.0])
+async def test_a_window_as_fast_as_the_repeats_gives_their_energy(measured_tps):
+    energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
+    run = await told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
+    assert energy.readings(run, (), measured_tps)[0][0].claim == "valid"
+
+
+@pytest.mark.parametrize(("measured_tps", "apart"), [(133.4, "25 %"), (80.0, "25 %")])
+async def test_a_window_at_another_rate_than_the_repeats_claims_less_and_says_both(measured_tps, apart):
+    """Seen on an H200: 137 tok/s in the window after 183 in the repeats, right joules of another decode."""
+    energy = EnergyPass(Choice((SOURCE,), ()), make=FakeMeter)
+    run = await told(energy, Run(plan(settings=ENERGETIC)), *whole_pass())
+    (reading,), _ = energy.readings(run, (), measured_tps)
+    assert reading.claim == "indicative"
+    assert reading.claim_reasons == [
+        f"the window ran at 100.0 tok/s, the repeats at {measured_tps}: {apart} apart (limit 10 %)"
+    ]
+    assert reading.mwh_per_token_gross == pytest.approx(150 / 360)
+
+
 class SlowMeter(FakeMeter):
     """Starts and stops when the event loop lets it: one that waits for it on the loop waits in vain."""
 

@@ -44,10 +44,12 @@ def judge(
     elif samples < SAMPLES_VALID:
         weak.append(f"{_samples(samples)} in the window; a claim needs {SAMPLES_VALID}")
     if edge_uncertainty > EDGE_INDICATIVE:
-        none.append(f"the edges may matter by {edge_uncertainty:.0%}; even an indication needs 25 %")
+        none.append(f"the edges may matter by {edge_uncertainty * 100:.0f} %; even an indication needs 25 %")
     elif edge_uncertainty > EDGE_VALID:
         needed_s = max(WINDOW_VALID_S, edge_uncertainty * window_s / 0.05)
-        weak.append(f"the edges may matter by {edge_uncertainty:.0%}; 5 % needs a window of {needed_s:.0f} s")
+        weak.append(
+            f"the edges may matter by {edge_uncertainty * 100:.0f} %; 5 % needs a window of {needed_s:.0f} s"
+        )
     if none:
         return Claim.NONE, none + weak
     return (Claim.INDICATIVE, weak) if weak else (Claim.VALID, [])

@@ -216,7 +216,7 @@ def _two_ways(reading: EnergyReading) -> list[str]:
     apart = reading.mean_w * reading.window_s / reading.energy_gross_j - 1
     if abs(apart) <= TWO_WAYS_LIMIT:
         return []
-    return [f"watts / (3.6 x tok/s) and joules / tokens differ by {abs(apart):.0%} (limit 3 %)"]
+    return [f"watts / (3.6 x tok/s) and joules / tokens differ by {abs(apart) * 100:.0f} % (limit 3 %)"]
 
 
 def _slowed(trace: RowTrace, window: Window) -> list[str]:
@@ -254,7 +254,8 @@ def _checked(rows: list[Row], readings: list[EnergyReading]) -> tuple[EnergyRead
             if one < other and same and rows[one].method is not rows[other].method:
                 apart = _watts(readings[other]) / _watts(readings[one]) - 1 if _watts(readings[one]) else 0.0
                 if abs(apart) > METHODS_LIMIT:
-                    reason = f"{rows[one].key} and {rows[other].key} differ by {abs(apart):.0%} (limit 5 %)"
+                    both = f"{rows[one].key} and {rows[other].key}"
+                    reason = f"{both} differ by {abs(apart) * 100:.0f} % (limit 5 %)"
                     for index in (one, other):
                         checked[index] = _lowered(checked[index], Claim.INDICATIVE, reason)
     return tuple(checked)

@@ -20,6 +20,8 @@ from workbench.protocol.run import Phase, Run
 
 SPARE_S = 120.0
 """Seconds that the meter may live beyond the pass it was asked for."""
+RATE_LIMIT = 0.10
+"""How far the window's rate may lie from the repeats' before its energy is not theirs."""
 
 
 class EnergyPass:
@@ -78,10 +80,13 @@ class EnergyPass:
             self._over = True
             return meter.stop()
 
-    def readings(self, run: Run, spoiled: Sequence[str] = ()) -> tuple[list[PowerReading], str | None]:
+    def readings(
+        self, run: Run, spoiled: Sequence[str] = (), measured_tps: float | None = None
+    ) -> tuple[list[PowerReading], str | None]:
         """One reading for each row of each source, or the reason why there is none.
 
-        `spoiled` are sentences about conditions that no valid claim survives.
+        `spoiled` are sentences about conditions that no valid claim survives; `measured_tps` is the rate of
+        the repeats, which the window's must be near for one.
         """
         if run.plan.settings.energy_min_s <= 0:
             return [], "No energy pass was asked for."
@@ -93,7 +98,7 @@ class EnergyPass:
             window, alignment = _window(run, self._trace)
         except ValueError as error:
             return [], f"The energy pass gave no window: {error}."
-        doubts = [_as_reason(sentence) for sentence in spoiled]
+        doubts = [*(_as_reason(sentence) for sentence in spoiled), *_other_rate(window, measured_tps)]
         read = read_energy(self._trace, window, _idle(run, alignment), alignment, doubts=doubts)
         return [PowerReading(**asdict(reading)) for reading in read], None
 
@@ -140,6 +145,20 @@ def _idle(run: Run, alignment: Alignment) -> Window | None:
     if run.idle is None:
         return None
     return Window(alignment.ours(run.idle.start_ns), alignment.ours(run.idle.end_ns))
+
+
+def _other_rate(window: Window, measured_tps: float | None) -> list[str]:
+    """What is wrong when the window ran at another rate than the repeats: a token's share of idle differs."""
+    if not measured_tps or not window.tokens:
+        return []
+    tps = window.tokens / window.seconds
+    apart = tps / measured_tps - 1
+    if abs(apart) <= RATE_LIMIT:
+        return []
+    return [
+        f"the window ran at {tps:,.1f} tok/s, the repeats at {measured_tps:,.1f}:"
+        f" {abs(apart) * 100:.0f} % apart (limit 10 %)"
+    ]
 
 
 def _severity(level: str) -> int:

@@ -81,7 +81,7 @@ def closed(
     try:
         seen = with_power_conditions(conditions, energy.conditions(run))
         record = completed(drafted, run, status, reason, seen, probe=probe)
-        readings, none_because = energy.readings(run, spoiled_by(record))
+        readings, none_because = energy.readings(run, spoiled_by(record), record.generation_tps)
     except Exception as error:
         return replace(drafted, status=str(Status.FAILED), reason=fault_words(error))
     return replace(record, power=readings, energy_unavailable_reason=none_because)
