@@ -8,6 +8,7 @@ import pytest
 
 from tests.analysis.office import office_record
 from tests.ledger.builders import a_record
+from workbench.ledger import store
 from workbench.ledger.example import OFFICE_RUN_1
 from workbench.ledger.store import append, read
 
@@ -292,3 +293,20 @@ def test_a_correction_is_listed_where_it_is_asked_for_and_can_itself_be_taken_ba
     assert len(run("ledger", "--json").json) == 3
     assert run("ledger", "discard", correction["record_id"], "--reason", "it was right").code == 0
     assert "discarded" not in run("ledger").out
+
+
+def test_one_record_of_a_long_ledger_costs_no_others_decoding(run, ledger, monkeypatch):
+    decoded = []
+    original = store.decode
+    monkeypatch.setattr(store, "decode", lambda line: decoded.append(line) or original(line))
+    assert "95.1 tok/s" in run("ledger", "card", "aaaa").out
+    assert run("ledger", "report", "bbbb").code == 0
+    assert run("replay", ledger, "--headless").code == 0
+    assert len(decoded) == 3
+
+
+def test_a_line_that_is_damaged_behind_its_headline_is_no_replay_and_hides_no_other(run, ledger):
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    ledger.write_bytes(b"".join(lines) + lines[0].replace(b'"warnings":[', b'"warnings":[7', 1))
+    assert run("replay", ledger, "--headless").code == 0
+    assert run("ledger", "verify").code == 1

@@ -36,15 +36,15 @@ def run(args: argparse.Namespace) -> int:
     """Print every group's fit, or the reason why it has none."""
     from workbench.analysis.calibration import calibrations
     from workbench.analysis.fit_groups import fits
-    from workbench.ledger.corrections import discarded
-    from workbench.ledger.store import read
+    from workbench.ledger.store import records
+    from workbench.ledger.table import load
 
     if args.office:
         return _office(as_json=args.json)
-    records = read(options.ledger_path(args.ledger)).records
-    taken_back = discarded(records)
-    groups = fits(records, taken_back)
-    people = calibrations(records, taken_back) if args.calibration else []
+    ledger = options.ledger_path(args.ledger)
+    taken_back = load(ledger).discarded
+    groups = fits(records(ledger, token_times=False), taken_back)
+    people = calibrations(records(ledger, token_times=False), taken_back) if args.calibration else []
     wanted = None
     if args.estimate:
         checkpoint, count = opening.counted(args.estimate, args.models)

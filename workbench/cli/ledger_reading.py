@@ -12,6 +12,7 @@ from workbench.exits import ExitCode
 if TYPE_CHECKING:
     from workbench.ledger.card import Line
     from workbench.ledger.record import Record
+    from workbench.ledger.table import Table
 
 
 def show_list(args: argparse.Namespace, ledger: Path) -> int:
@@ -40,20 +41,19 @@ def show_list(args: argparse.Namespace, ledger: Path) -> int:
 def show_card(args: argparse.Namespace, ledger: Path) -> int:
     """One record as the source documents' card."""
     from workbench.ledger.card import card
-    from workbench.ledger.corrections import discarded
-    from workbench.ledger.store import read
+    from workbench.ledger.table import load
 
-    records = read(ledger).records
-    record = _wanted(args, records)
-    return _show_lines(args, record, card(record, discarded(records).get(record.record_id)))
+    table = load(ledger)
+    record = _wanted(ledger, table, args.words[0] if args.words else "latest")
+    return _show_lines(args, record, card(record, table.discarded.get(record.record_id)))
 
 
 def show_report(args: argparse.Namespace, ledger: Path) -> int:
     """One record as the bandwidth ledger's report, with its row below it."""
     from workbench.ledger.report import report, row
-    from workbench.ledger.store import read
+    from workbench.ledger.table import load
 
-    record = _wanted(args, read(ledger).records)
+    record = _wanted(ledger, load(ledger), args.words[0] if args.words else "latest")
     return _show_lines(args, record, [*report(record), *row(record)])
 
 
@@ -76,14 +76,13 @@ def show_verification(args: argparse.Namespace, ledger: Path) -> int:
 
 def show_comparison(args: argparse.Namespace, ledger: Path) -> int:
     """Two records, field by field: what differs."""
-    from workbench.ledger.corrections import find
     from workbench.ledger.difference import compare, shown
-    from workbench.ledger.store import read
+    from workbench.ledger.table import load
 
     if len(args.words) != 2:
         raise UsageError("`ledger compare` needs two record ids.", "`workbench ledger` lists them.")
-    records = read(ledger).records
-    left, right = (find(records, word) for word in args.words)
+    table = load(ledger)
+    left, right = (_wanted(ledger, table, word) for word in args.words)
     differences = compare(left, right)
     if args.json:
         fields = {one.field: [one.left, one.right] for one in differences}
@@ -128,10 +127,12 @@ def show_path(args: argparse.Namespace, ledger: Path) -> int:
     return ExitCode.OK
 
 
-def _wanted(args: argparse.Namespace, records: "list[Record]") -> "Record":
+def _wanted(ledger: Path, table: "Table", wanted: str) -> "Record":
+    """The one record of this id, or the latest: the others of a long ledger are not decoded for it."""
     from workbench.ledger.corrections import find
+    from workbench.ledger.table import record_of
 
-    return find(records, args.words[0] if args.words else "latest")
+    return record_of(ledger, find(table.rows, wanted))
 
 
 def _show_lines(args: argparse.Namespace, record: "Record", lines: "list[Line]") -> int:

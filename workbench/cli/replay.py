@@ -7,6 +7,7 @@ nothing is recorded: the screens say *replay* on every page, and take numbers of
 import argparse
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from workbench.escape import visible
 
 if TYPE_CHECKING:
     from workbench.ledger.record import Record
+    from workbench.ledger.table import Table
     from workbench.protocol.replaying import Replay
 
 
@@ -41,16 +43,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the record, then play it or tell it."""
-    from workbench.ledger.corrections import discarded
-    from workbench.ledger.store import read
+    from workbench.ledger.table import load
     from workbench.protocol.playback import Tempo
     from workbench.protocol.replaying import replay_of
 
     Tempo(args.speed)  # says what is wrong with the speed
     ledger = _ledger(args.ledger)
-    records = read(ledger).records
-    record = _chosen(records, args.record, shipped=args.ledger is None)
-    because = discarded(records).get(record.record_id)
+    table = load(ledger)
+    record = _chosen(ledger, table, args.record, shipped=args.ledger is None)
+    because = table.discarded.get(record.record_id)
     replay = replay_of(record)
     if args.json:
         console.out_json({"schema_version": 1, "replay": True, "discarded": because, "record": record})
@@ -73,21 +74,25 @@ def _ledger(named: Path | None) -> Path:
     return named
 
 
-def _chosen(records: "list[Record]", wanted: str | None, *, shipped: bool) -> "Record":
+def _chosen(ledger: Path, table: "Table", wanted: str | None, *, shipped: bool) -> "Record":
     """The record with this id; else the example's first, or a ledger's newest run that can be played."""
     from workbench.ledger.corrections import find
+    from workbench.ledger.table import record_of
     from workbench.protocol.replaying import why_not
 
     if wanted is not None:
-        return find(records, wanted)
-    playable = [record for record in records if not why_not(record)]
-    if not playable:
-        raise LedgerError(
-            "The ledger holds no run that can be replayed.",
-            "A run needs a rate, its bytes per token and a bandwidth figure; `workbench ledger` lists them.",
-            code="no_record",
-        )
-    return playable[0] if shipped else playable[-1]
+        return record_of(ledger, find(table.rows, wanted))
+    for row in table.rows if shipped else reversed(table.rows):
+        if row.generation_tps and row.weight_bytes_per_token:
+            with suppress(LedgerError):  # damaged behind what the table reads of a line
+                record = record_of(ledger, row)
+                if not why_not(record):
+                    return record
+    raise LedgerError(
+        "The ledger holds no run that can be replayed.",
+        "A run needs a rate, its bytes per token and a bandwidth figure; `workbench ledger` lists them.",
+        code="no_record",
+    )
 
 
 def _screens(args: argparse.Namespace, ledger: Path, record: "Record", because: str | None) -> int:
