@@ -1,8 +1,13 @@
 """`audit`: every tensor under its rule, the witness beside the count, contexts, proof by damage."""
 
+import signal
+import time
+
+import psutil
 import pytest
 
 from tests.checkpoints import invent
+from tests.cli.processes import begun
 
 WITNESS_GROUP = {"bytes_per_token", "status", "reason", "at_context", "mlx_lm", "differs"}
 
@@ -175,8 +180,24 @@ def test_what_has_no_weights_for_mlx_lm_cannot_be_damaged(run, published, tmp_pa
     assert "a proof loads the model" in said.err
 
 
-@pytest.mark.parametrize("context", [0, -5])
-def test_a_context_is_at_least_one_token(run, shelf, context):
+@pytest.mark.parametrize("context", [0, -5, 10**9 + 1, 10**30])
+def test_a_context_is_a_token_or_more_and_no_fantasy(run, shelf, context):
     said = run("audit", "synthetic/tiny-1", f"--at-context={context}")
     assert said.code == 2
-    assert "1 or more" in said.err
+    assert "1 to 1,000,000,000" in said.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_look_with_its_process_and_its_folder(published, tmp_path, monkeypatch, number):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    workbench = begun("audit", published("mlx-DeepSeek-R1-4bit"), "--witness")
+    program, deadline = psutil.Process(workbench.pid), time.monotonic() + 60
+    while not (workers := program.children()) or not list(tmp_path.glob("witness-*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    workbench.send_signal(number)
+    _, err = workbench.communicate(timeout=60)
+    assert workbench.returncode == 128 + number
+    assert "Traceback" not in err
+    assert psutil.wait_procs(workers, timeout=20)[1] == []
+    assert not list(tmp_path.glob("witness-*"))

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING
 from workbench.accounting.count import Count
 from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.cli import audit_words, console, opening, options
+from workbench.cli.unwinding import signals_unwind
 from workbench.errors import UsageError
 from workbench.exits import ExitCode
 
 if TYPE_CHECKING:
     from workbench.witness.agreement import Agreement
     from workbench.worker.messages import Damaged
+
+MOST_CONTEXT = 1_000_000_000
+"""Arrays of mlx are at most 2^31 long."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the account with its rules, and whatever evidence was asked for."""
-    if any(context < 1 for context in args.at_context or ()):
-        raise UsageError("--at-context counts tokens before the step: 1 or more.")
+    if not all(1 <= context <= MOST_CONTEXT for context in args.at_context or ()):
+        raise UsageError(f"--at-context counts tokens before the step: 1 to {MOST_CONTEXT:,}.")
     figure = options.figure(args)
     checkpoint, count = opening.counted(args.checkpoint, args.models, args.overrides)
     seals = _agreements(args, checkpoint, count)
@@ -81,7 +85,8 @@ def _agreements(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) 
         return []
     from workbench.protocol.witnessing import DEFAULT_CONTEXT, seals
 
-    return asyncio.run(seals(checkpoint, count, args.at_context or [DEFAULT_CONTEXT]))
+    with signals_unwind():
+        return asyncio.run(seals(checkpoint, count, args.at_context or [DEFAULT_CONTEXT]))
 
 
 def _proof(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) -> "list[Damaged] | None":
@@ -92,7 +97,8 @@ def _proof(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) -> "l
     async def trials() -> "list[Damaged]":
         return [damaged async for damaged in prove(checkpoint, count, args.damage)]
 
-    return asyncio.run(trials())
+    with signals_unwind():
+        return asyncio.run(trials())
 
 
 def _verdict(proof: "list[Damaged] | None") -> ExitCode:

@@ -4,12 +4,11 @@ Never asks for a password: powermetrics is tried with `sudo -n` only.
 """
 
 import argparse
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 
 from workbench.cli import console, metering, options
+from workbench.cli.unwinding import signals_unwind
 from workbench.errors import UsageError
 from workbench.exits import ExitCode
 from workbench.power.choice import METER_HELPS
@@ -27,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     """Read every source for some seconds and report each as its own row."""
     if not 0 < args.seconds <= 3600:
         raise UsageError(f"--seconds {args.seconds:g} is not between 0 and 3600.", "10 is a good start.")
-    with _signals_unwind():
+    with signals_unwind():
         report = measure_for(args.seconds, metering.choice_of(args))
     if args.json:
         console.out_json({"schema_version": 1, **asdict(report)})
@@ -40,23 +39,6 @@ def run(args: argparse.Namespace) -> int:
     for name, why in report.looked_for:
         console.say_wrapped(f"{name}: {why}", "  ", "    ")
     return ExitCode.OK
-
-
-@contextmanager
-def _signals_unwind() -> Iterator[None]:
-    """Let a signal that ends the program end the programs that it has started as well."""
-
-    def unwind(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    mine = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is signal.SIG_DFL]
-    for number in mine:
-        signal.signal(number, unwind)
-    try:
-        yield
-    finally:
-        for number in mine:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def _lines(row: RowReport) -> Iterator[str]:
