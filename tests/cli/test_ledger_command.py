@@ -310,3 +310,9 @@ def test_a_line_that_is_damaged_behind_its_headline_is_no_replay_and_hides_no_ot
     ledger.write_bytes(b"".join(lines) + lines[0].replace(b'"warnings":[', b'"warnings":[7', 1))
     assert run("replay", ledger, "--headless").code == 0
     assert run("ledger", "verify").code == 1
+    for form in (["--json"], ["--format", "csv"]):
+        said = run("ledger", "list", *form)
+        assert said.code == 0
+        assert "line 4 is damaged and was skipped" in said.err
+    assert len(run("ledger", "list", "--json").json) == 3
+    assert run("ledger", "tables").code == 0

@@ -67,12 +67,15 @@ def out_lines(lines: Iterable[str]) -> None:
 
 def out_json(value: Any) -> None:
     """One JSON value on one line of ASCII; NaN and infinities become null."""
-    try:
-        text = json.dumps(value, default=_plain, allow_nan=False)
-    except ValueError:
-        finite = json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None)
-        text = json.dumps(finite)
-    print(text, flush=True)
+    print(_json(value), flush=True)
+
+
+def out_json_array(values: Iterable[Any]) -> None:
+    """The same for an array whose values come one after the other: they need not be in memory together."""
+    print("[", end="")
+    for number, value in enumerate(values):
+        print(", " if number else "", _json(value), sep="", end="")
+    print("]", flush=True)
 
 
 def fail(error: WorkbenchError, *, as_json: bool) -> int:
@@ -146,6 +149,14 @@ def _safe(text: str) -> str:
 def _one_line(text: str) -> str:
     """`_safe` for a cell or a paragraph: newlines are written out too, so that no text begins a line."""
     return visible(text, len(text)) if text else ""
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, default=_plain, allow_nan=False)
+    except ValueError:
+        finite = json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None)
+        return json.dumps(finite)
 
 
 def _plain(value: Any) -> Any:

@@ -10,8 +10,11 @@ from workbench.escape import visible
 from workbench.exits import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from workbench.ledger.card import Line
     from workbench.ledger.record import Record
+    from workbench.ledger.row import Row
     from workbench.ledger.table import Table
 
 
@@ -20,20 +23,20 @@ def show_list(args: argparse.Namespace, ledger: Path) -> int:
     from workbench.cli.record_table import record_table
     from workbench.ledger.export import as_csv, as_markdown
     from workbench.ledger.query import parse_query, select
-    from workbench.ledger.table import load, record_of
+    from workbench.ledger.table import load
 
     query = parse_query(" ".join(args.words))
     table = load(ledger)
-    rows = select(table, query)
+    rows, damaged = select(table, query), list(table.damaged)
     if args.json:
-        console.out_json([record_of(ledger, row) for row in rows])
+        console.out_json_array(_records_of(ledger, rows, damaged))
     elif args.format == "csv":
-        console.out(as_csv(record_of(ledger, row) for row in rows).rstrip("\n"))
+        console.out(as_csv(_records_of(ledger, rows, damaged, token_times=False)).rstrip("\n"))
     elif args.format == "markdown":
         console.out(as_markdown(rows, table.discarded))
     else:
         console.out(record_table(rows, table.discarded) if rows else "No records.")
-    for number, why in table.damaged:
+    for number, why in damaged:
         console.say_wrapped(f"line {number} is damaged and was skipped: {why}")
     return ExitCode.OK
 
@@ -105,11 +108,12 @@ def show_tables(args: argparse.Namespace, ledger: Path) -> int:
     from workbench.analysis.tables import source_tables
     from workbench.cli.options import figure
     from workbench.ledger.query import parse_query, select
-    from workbench.ledger.table import load, record_of
+    from workbench.ledger.table import load
 
     bandwidth = figure(args)
     table = load(ledger)
-    records = [record_of(ledger, row) for row in select(table, parse_query(" ".join(args.words)))]
+    rows = select(table, parse_query(" ".join(args.words)))
+    records = list(_records_of(ledger, rows, [], token_times=False))
     tables = source_tables(records, table.discarded.keys(), None if bandwidth is None else bandwidth.gbps)
     if args.json:
         console.out_json({"schema_version": 1, "markdown": tables})
@@ -133,6 +137,19 @@ def _wanted(ledger: Path, table: "Table", wanted: str) -> "Record":
     from workbench.ledger.table import record_of
 
     return record_of(ledger, find(table.rows, wanted))
+
+
+def _records_of(
+    ledger: Path, rows: "Sequence[Row]", damaged: list[tuple[int, str]], *, token_times: bool = True
+) -> "Iterator[Record]":
+    """The records of many rows, one after the other; `damaged` becomes every line that holds none."""
+    from workbench.ledger.store import records
+
+    wanted = {row.record_id for row in rows}
+    damaged.clear()
+    for record in records(ledger, damaged, token_times=token_times):
+        if record.record_id in wanted:
+            yield record
 
 
 def _show_lines(args: argparse.Namespace, record: "Record", lines: "list[Line]") -> int:
