@@ -20,6 +20,7 @@ from workbench.accounting.verdict import Verdict
 from workbench.accounting.vocabulary import find_vocabulary
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
 from workbench.checkpoint.model_config import ModelConfig, view, view_gguf
+from workbench.collector import no_collector
 
 MLX_LM = "mlx-lm 0.32.2"
 LLAMA_CPP = "llama.cpp"
@@ -30,6 +31,11 @@ def count(checkpoint: Checkpoint, overrides: Sequence[Override] = ()) -> Count:
 
     `overrides` replace the rules' role or share of the tensors they name; the figure without them is kept.
     """
+    with no_collector():
+        return _count(checkpoint, overrides)
+
+
+def _count(checkpoint: Checkpoint, overrides: Sequence[Override]) -> Count:
     facts = gather(checkpoint)
     seen, gguf = facts.survey, checkpoint.gguf is not None
     loading = loading_of(seen, facts.config, gguf)

@@ -18,12 +18,17 @@ PARAMETERS = frozenset(
 )  # fmt: skip
 """Last segments that name a part of a module's weight; any other last segment is the module itself."""
 
-_INDICES = re.compile(r"\.[0-9]+(?=\.|$)")
+_INDEX = re.compile(r"\.([0-9]{1,9})(?=\.|$)")
 
 
 def folded(name: str) -> str:
     """The name with its list indices left out: equal for all layers and all experts."""
-    return _INDICES.sub(".#", name)
+    return _INDEX.sub(".#", name)
+
+
+def at_first_index(name: str) -> list[str]:
+    """What stands before the first list index, the index, and what follows; the name alone without one."""
+    return _INDEX.split(name, 1)
 
 
 @lru_cache(maxsize=8192)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workbench.accounting.modules import is_draft, modality
-from workbench.accounting.names import Path, folded, is_index, path_of
+from workbench.accounting.names import Path, at_first_index, folded, is_index, path_of
 from workbench.checkpoint.checkpoint import Tensor
 
 LANGUAGE_ROOTS = frozenset({"language_model", "text_model", "llm", "language", "thinker"})
@@ -86,17 +86,20 @@ class Survey(NamedTuple):
 
 def survey(tensors: Sequence[Tensor]) -> Survey:
     """Read all names once."""
-    patterns: dict[tuple[str, str, tuple[int, ...]], Pattern] = {}
+    patterns: dict[tuple[str, str | None, str, tuple[int, ...]], Pattern] = {}
+    within: dict[str, str] = {}  # what follows a layer's index, folded: equal in all layers
     groups: list[Group] = []
     group_of: list[Group] = []
     for tensor in tensors:
         name, dtype, shape, size, _ = tensor
-        key = (folded(name), dtype, shape)
+        before, *indexed = at_first_index(name)
+        written, after = indexed or ("", None)
+        if after:
+            after = within.get(after) or within.setdefault(after, folded(after))
+        key = (before, after, dtype, shape)
         pattern = patterns.get(key)
         if pattern is None:
             pattern = patterns[key] = Pattern(path_of(name), dtype, shape)
-        position = pattern.path.position
-        written = "" if position is None else name.split(".", position + 1)[position]
         group = pattern.groups.get(written)
         if group is None:
             group = pattern.groups[written] = Group(len(groups), pattern, written, size)

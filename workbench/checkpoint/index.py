@@ -23,6 +23,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _PAIR = re.compile(rf"[ \t\r\n]*{_STRING}[ \t\r\n]*:[ \t\r\n]*{_STRING}[ \t\r\n]*([,}}])", re.DOTALL)
 _DECODER = json.JSONDecoder()
 _BOM = "\ufeff"
+_STRETCH = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,9 @@ def _members(text: str, name: str) -> Iterator[tuple[str, object]]:
         at = _token(text, at, ":", name)
         if key == "weight_map":
             at = _token(text, at, "{", name)
+            for pairs, end in _many_pairs(text, at):
+                yield from pairs
+                at = end
             for pair in _PAIR.finditer(text, at):
                 if pair.start() != at:
                     break
@@ -113,6 +117,19 @@ def _members(text: str, name: str) -> Iterator[tuple[str, object]]:
         if _next(text, at) == "}":
             return
         at = _token(text, at, ",", name)
+
+
+def _many_pairs(text: str, at: int) -> Iterator[tuple[list[tuple[str, str]], int]]:
+    """Pairs of texts by the thousand and where they end, from `at` on and as far as that goes."""
+    while cut := text.find('",', at + _STRETCH) + 1:
+        try:
+            pairs = json.loads("{" + text[at:cut] + "}", object_pairs_hook=list)
+        except (ValueError, RecursionError):
+            return
+        if not all(type(value) is str for _, value in pairs):
+            return
+        at = cut + 1
+        yield pairs, at
 
 
 def _unescaped(raw: str, name: str) -> str:

@@ -15,6 +15,7 @@ from workbench.checkpoint.listing import list_directory
 from workbench.checkpoint.problems import Problem, of_error, of_findings, with_problems, worst
 from workbench.checkpoint.safetensors import read_header
 from workbench.checkpoint.shards import shard_of
+from workbench.collector import no_collector
 from workbench.errors import CheckpointError
 from workbench.escape import visible
 
@@ -29,7 +30,11 @@ def open_checkpoint(path: Path) -> Checkpoint:
     Raises CheckpointError when there is nothing at `path` or nothing of a checkpoint in it. Everything else
     that is wrong is in the result: `state`, `reason`, `findings`.
     """
-    path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow the cache's links
+    with no_collector():
+        return _open(Path(os.path.abspath(path)))  # noqa: PTH100 - resolve() would follow the cache's links
+
+
+def _open(path: Path) -> Checkpoint:
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):

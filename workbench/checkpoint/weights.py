@@ -14,6 +14,8 @@ from workbench.checkpoint.shards import Choice
 from workbench.errors import CheckpointError
 from workbench.escape import visible
 
+_HASHES = 1 << 20
+
 
 @dataclass(slots=True)
 class Weights:
@@ -57,11 +59,16 @@ def read_weights(listing: Listing, choice: Choice) -> Weights:
 
 
 def _names_repeat(tensors: list[Tensor]) -> bool:
-    """Whether any name occurs twice; in four rounds, as a set of 100,000 names is 6 MB at once."""
-    distinct = (
-        len({tensor.name for tensor in tensors if hash(tensor.name) & 3 == part}) for part in range(4)
-    )
-    return sum(distinct) != len(tensors)
+    """Whether any name occurs twice. A set of 100,000 is 6 MB; a byte per hash tells most of them apart."""
+    met = bytearray(_HASHES)
+    again: set[int] = set()
+    for tensor in tensors:
+        place = hash(tensor.name) % _HASHES
+        if met[place]:
+            again.add(place)
+        met[place] = 1
+    doubtful = [tensor.name for tensor in tensors if hash(tensor.name) % _HASHES in again] if again else []
+    return len(set(doubtful)) != len(doubtful)
 
 
 def _add_counted(found: Found, weights: Weights, forms: Forms) -> None:

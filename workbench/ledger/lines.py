@@ -3,10 +3,8 @@
 What a line means is the business of `store`, `table` and `verify`.
 """
 
-import gc
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -60,18 +58,6 @@ def unreadable(path: Path, error: OSError) -> LedgerError:
         "Check the file's permissions, or name another ledger.",
         code="ledger_unreadable",
     )
-
-
-@contextmanager
-def no_collector() -> Iterator[None]:
-    """Hold the cycle collector off while many records are read: no cycle can arise among them."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def line_at(path: Path, offset: int) -> bytes:

@@ -17,9 +17,10 @@ from pathlib import Path
 import msgspec
 
 from workbench import locations
+from workbench.collector import no_collector
 from workbench.errors import LedgerError
 from workbench.ledger.disk import file_to_disk, folder_to_disk
-from workbench.ledger.lines import Line, line_at, lines_of, no_collector
+from workbench.ledger.lines import Line, line_at, lines_of
 from workbench.ledger.record import SCHEMA_VERSION, Record, sealed
 
 LOCK_WAIT_S = 10.0

@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import force_setattr
 
+from workbench.collector import no_collector
 from workbench.errors import LedgerError
 from workbench.ledger.corrections import discarded
-from workbench.ledger.lines import Line, lines_of, no_collector
+from workbench.ledger.lines import Line, lines_of
 from workbench.ledger.record import Record
 from workbench.ledger.row import Row, RowQuantization
 from workbench.ledger.row_cache import WORTH_KEEPING_BYTES, Extent, keep_rows, read_rows
