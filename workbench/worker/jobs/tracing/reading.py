@@ -60,7 +60,11 @@ def _step(built: Built, context: int) -> tuple[Step, bool]:
     try:
         return step(built.model, context), False
     except Exception as error:
-        if reason_of(error)[0] is not Reason.EVALUATES:
+        reason, _ = reason_of(error)
+        if reason is Reason.FAILED and built.unknown:  # loaded all the same, of whatever shapes there were
+            places = f"no place for {len(built.unknown)} of them, for example {built.unknown[0]}"
+            raise _failure(Reason.MISMATCH, places) from error
+        if reason is not Reason.EVALUATES:
             raise
         try:
             with routing_assumed():
