@@ -5,10 +5,12 @@ import pytest
 
 from tests.ledger.builders import a_record
 from workbench.errors import LedgerError, UsageError
+from workbench.ledger import merge as merging
 from workbench.ledger.corrections import discarded, find
 from workbench.ledger.discard import discard
 from workbench.ledger.merge import merge
 from workbench.ledger.query import parse_query, select
+from workbench.ledger.record import Record
 from workbench.ledger.store import append, read
 from workbench.ledger.table import cells, load
 from workbench.ledger.verify import verify
@@ -221,3 +223,49 @@ def test_a_ledger_is_not_merged_with_itself_or_with_nothing(ledger, tmp_path):
         merge(ledger, link)
     with pytest.raises(LedgerError, match="no ledger"):
         merge(ledger, tmp_path / "none.jsonl")
+
+
+def test_what_another_program_adds_during_a_merge_is_not_added_twice(ledger, tmp_path, monkeypatch):
+    append(ledger, a_run(1))
+    other = tmp_path / "music.jsonl"
+    for number in (1, 2, 3):
+        append(other, a_run(number))
+    sizes = []
+
+    def size_then_growth(path):
+        sizes.append(path.stat().st_size)
+        if len(sizes) == 1:
+            append(ledger, a_run(2))  # the other program's merge of the same file, begun a moment before
+        return sizes[-1]
+
+    monkeypatch.setattr(merging, "_size", size_then_growth)
+    result = merge(ledger, other)
+    assert (len(sizes), result.added, result.known) == (2, 1, 2)
+    assert [record.record_id[-1] for record in read(ledger).records] == ["1", "2", "3"]
+    monkeypatch.setattr(merging, "_size", lambda path: path.stat().st_size - 1)
+    append(other, a_run(4))
+    before = ledger.read_bytes()
+    with pytest.raises(LedgerError, match="keep appending"):
+        merge(ledger, other)
+    assert ledger.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "links", [[("a", "a")], [("a", "b"), ("b", "a")], [("a", "x"), ("b", "a"), ("c", "b")]]
+)
+def test_corrections_in_a_circle_or_a_chain_come_to_an_end(links):
+    records = [
+        Record(
+            record_id=one,
+            run_group_id="g",
+            experiment="single",
+            status="discarding",
+            discards=other,
+            reason="r",
+        )
+        for one, other in links
+    ]
+    found = discarded(records)
+    assert set(found) <= {other for _, other in links}
+    if len(links) == 3:
+        assert set(found) == {"b", "x"}  # c takes b back, so that a's own correction stands

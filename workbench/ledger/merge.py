@@ -13,6 +13,9 @@ from workbench.ledger.record import Record, sealed
 from workbench.ledger.store import UNDECODABLE, append_lines, each
 from workbench.locations import shown
 
+ATTEMPTS = 20
+"""How often a ledger that grows meanwhile is read anew: what two programs add at once gets in once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:
@@ -36,6 +39,29 @@ def merge(into: Path, source: Path) -> Merged:
         raise LedgerError(
             f"{shown(source)} is this ledger itself.", "Name the other machine's file.", code="same_ledger"
         )
+    for _ in range(ATTEMPTS):
+        size = _size(into)
+        found, lines = _compared(into, source)
+        if append_lines(into, lines, only_at=size):
+            return found
+    raise _too_busy(into)
+
+
+def add_new(into: Path, records: Iterable[Record]) -> tuple[int, int]:
+    """Append imported records that the ledger does not hold yet: how many were new, how many known."""
+    given = list(records)
+    lines = {record.record_id: msgspec.json.encode(sealed(record)) for record in given}
+    for _ in range(ATTEMPTS):
+        size = _size(into)
+        known = {one.record_id for one in _seals(into)}
+        new = [line for record_id, line in lines.items() if record_id not in known]
+        if append_lines(into, new, only_at=size):
+            return len(new), len(given) - len(new)
+    raise _too_busy(into)
+
+
+def _compared(into: Path, source: Path) -> tuple[Merged, list[bytes]]:
+    """What a merge would do, and the lines that it would append."""
     seals = {one.record_id: one.sha256 for one in _seals(into)}
     damaged: list[tuple[int, str]] = []
     added: list[bytes] = []
@@ -51,23 +77,19 @@ def merge(into: Path, source: Path) -> Merged:
             known += 1
         else:
             conflicting.append(record.record_id)
-    append_lines(into, added)
-    return Merged(len(added), known, tuple(damaged), tuple(conflicting))
+    return Merged(len(added), known, tuple(damaged), tuple(conflicting)), added
 
 
-def add_new(into: Path, records: Iterable[Record]) -> tuple[int, int]:
-    """Append imported records that the ledger does not hold yet: how many were new, how many known."""
-    known = {one.record_id for one in _seals(into)}
-    lines: list[bytes] = []
-    already = 0
-    for record in records:
-        if record.record_id in known:
-            already += 1
-            continue
-        known.add(record.record_id)
-        lines.append(msgspec.json.encode(sealed(record)))
-    append_lines(into, lines)
-    return len(lines), already
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _too_busy(path: Path) -> LedgerError:
+    return LedgerError(
+        f"Other programs keep appending to {shown(path)}: nothing was added.",
+        "Try again when their runs have ended.",
+        code="busy_ledger",
+    )
 
 
 class _Sealed(msgspec.Struct, frozen=True):

@@ -67,17 +67,24 @@ def append_line(path: Path, line: bytes) -> None:
     append_lines(path, [line])
 
 
-def append_lines(path: Path, lines: Sequence[bytes]) -> None:
-    """Append several lines in one write, as a merge does: all of them get in, or none does."""
+def append_lines(path: Path, lines: Sequence[bytes], *, only_at: int | None = None) -> bool:
+    """Append several lines in one write, as a merge does: all of them get in, or none does.
+
+    With `only_at` nothing is written, and False returned, where the ledger is not of so many bytes any more:
+    another program appended since it was read.
+    """
     if any(b"\n" in line for line in lines):
         raise ValueError("a ledger line cannot hold a newline")
     if not lines:
-        return
+        return True
     together = b"\n".join(lines)
     try:
+        if only_at is not None:
+            return _append(path, together, only_at)
         _append(path, together)
     except OSError as error:
         raise _unwritten(path, together, error) from error
+    return True
 
 
 def read(path: Path, *, token_times: bool = True) -> Reading:
@@ -175,7 +182,7 @@ def _as_far_as_known(raw: bytes) -> Record | None:
         return None
 
 
-def _append(path: Path, line: bytes) -> None:
+def _append(path: Path, line: bytes, only_at: int | None = None) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     is_new = not path.exists()
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
@@ -184,6 +191,8 @@ def _append(path: Path, line: bytes) -> None:
             raise OSError(errno.ENOTSUP, "it is not a regular file")  # what takes bytes need not keep them
         _lock(descriptor)
         before = os.fstat(descriptor).st_size
+        if only_at is not None and before != only_at:
+            return False
         torn = before > 0 and os.pread(descriptor, 1, before - 1) not in {b"\n", b""}
         _write_whole(descriptor, (b"\n" if torn else b"") + line + b"\n", before)
         file_to_disk(descriptor)
@@ -191,6 +200,7 @@ def _append(path: Path, line: bytes) -> None:
         os.close(descriptor)  # gives the lock back too
     if is_new:
         folder_to_disk(path.parent)
+    return True
 
 
 def _lock(descriptor: int) -> None:
