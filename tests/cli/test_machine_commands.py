@@ -162,6 +162,26 @@ def test_power_without_a_source_says_what_was_looked_for(run, monkeypatch):
     assert found["looked_for"] == [["nvml", "no driver here"]]
 
 
+def test_power_names_its_rows_apart_and_says_once_why_one_ended(run, monkeypatch):
+    from workbench.power.choice import Choice
+    from workbench.power.nvml import Nvml
+    from workbench.power.surroundings import Surroundings
+
+    def missing(name):
+        raise OSError("the driver went away")
+
+    nvml = Nvml(Surroundings("Linux", load_module=missing))
+    monkeypatch.setattr("workbench.cli.metering.look", lambda: Choice((nvml,), ()))
+    said = run("power", "--seconds", "0.1")
+    assert "nvml-counter: no reading over 0 samples\n" in said.out
+    assert "nvml-instant: no reading over 0 samples\n" in said.out
+    assert said.out.count("the driver went away") == 2  # once a row
+    assert [row["key"] for row in run("power", "--seconds", "0.1", "--json").json["rows"]] == [
+        "nvml-counter",
+        "nvml-instant",
+    ]
+
+
 def test_a_bandwidth_probe_is_recorded_and_names_its_kernel(run, home):
     said = run("bandwidth", "--quick", "--repeats", "2", "--megabytes", "4", "--json")
     assert said.code == 0
@@ -176,3 +196,12 @@ def test_a_bandwidth_probe_is_recorded_and_names_its_kernel(run, home):
 def test_a_probe_of_nothing_is_a_usage_error(run):
     assert run("bandwidth", "--repeats", "0").code == 2
     assert run("bandwidth", "--megabytes", "0").code == 2
+
+
+def test_a_kernel_that_hardly_moves_anything_is_not_shown_as_zero():
+    from workbench.cli.bandwidth import _cells
+    from workbench.ledger.parts import KernelFigure
+
+    slow = KernelFigure("matvec", "4-bit", 8_000_000, 4, 8, best_gbps=0.0331, median_gbps=0.0298)
+    assert _cells(slow)[-2:] == ("0.0331", "0.0298")
+    assert _cells(KernelFigure("sum", "uint32", 8, 4, 8, 1814.63, 9.06))[-2:] == ("1,814.6", "9.1")

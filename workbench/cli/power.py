@@ -53,5 +53,6 @@ def _lines(row: RowReport) -> Iterator[str]:
         yield from console.wrapped(f"missing: {', '.join(row.rails_missing)}", "  ", "    ")
     needed = "" if row.window_needed_s is None else f"; a valid claim needs {row.window_needed_s:.0f} s"
     yield f"  over these seconds: claim {row.reading.claim}{needed}"
-    for words in (*row.reading.claim_reasons, *row.notes, *([row.trouble] if row.trouble else [])):
+    trouble = [row.trouble] if row.trouble and row.trouble not in row.reading.claim_reasons else []
+    for words in (*row.reading.claim_reasons, *row.notes, *trouble):
         yield from console.wrapped(words, "  ", "    ")
