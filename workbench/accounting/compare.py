@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from workbench.accounting.count import Alike, Count
 from workbench.accounting.roles import Role
+from workbench.accounting.seedrow import seed_bytes
 
 
 class Difference(NamedTuple):
@@ -48,18 +49,10 @@ def against_seed(count: Count) -> tuple[Difference, ...]:
 
 
 def _seed_by_role(count: Count) -> dict[Role, int]:
-    seed = count.seed
-    whole: dict[Role, int] = {}
-    routed: dict[Role, int] = {}
-    for name, _, size, role, _ in _groups(count):
-        if "vision" in name or "visual" in name or ("embed_tokens" in name and not seed.tied):
-            continue
-        is_expert = "embed_tokens" not in name and ("switch_mlp" in name or ".experts." in name)
-        into = routed if seed.experts and is_expert else whole
-        into[role] = into.get(role, 0) + size
-    for role, size in routed.items():
-        whole[role] = whole.get(role, 0) + size * seed.experts_per_token // seed.experts
-    return whole
+    groups: dict[Role, list[Alike]] = {}
+    for group in _groups(count):
+        groups.setdefault(group.role, []).append(group)
+    return {role: seed_bytes(alike, count.seed) for role, alike in groups.items()}
 
 
 def _per_token(count: Count, role: Role) -> int:

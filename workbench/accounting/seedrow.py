@@ -5,22 +5,22 @@ The rule itself is `seedrule`; nothing is judged anew here, and nothing may be m
 
 from collections.abc import Iterable
 
-from workbench.accounting.count import Row, SeedCount
+from workbench.accounting.count import Alike, Row, SeedCount
+from workbench.accounting.roles import Role
+from workbench.accounting.seedrule import role_by_name
 
 
-def seed_bytes(rows: Iterable[Row], seed: SeedCount) -> int:
+def seed_bytes(rows: Iterable[Row | Alike], seed: SeedCount) -> int:
     """Bytes per token that the seed rule counts of these rows; `seed` is the whole checkpoint's.
 
     Over all rows of a count it is `seed.weight_bytes`, but for files that the count does not know.
     """
     whole = routed = 0
     for row in rows:
-        name = row.name
-        if "vision" in name or "visual" in name:
+        role = role_by_name(row.name)
+        if role is Role.VISION or (role is Role.EMBEDDING and not seed.tied):
             continue
-        if "embed_tokens" in name:
-            whole += row.disk_bytes if seed.tied else 0
-        elif seed.experts and ("switch_mlp" in name or ".experts." in name):
+        if role is Role.EXPERT and seed.experts:
             routed += row.disk_bytes
         else:
             whole += row.disk_bytes

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.accounting.count import SeedCount
+from workbench.accounting.roles import Role
 from workbench.checkpoint.checkpoint import Checkpoint
 
 
@@ -27,16 +28,26 @@ def seed_count(checkpoint: Checkpoint, alike: Iterable[tuple[str, int]] | None =
     total = vision = embedding = expert = 0
     for name, size in (*counted, *_beside(checkpoint)):
         total += size
-        if "vision" in name or "visual" in name:
-            vision += size
-        elif "embed_tokens" in name:
-            embedding += size
-        elif "switch_mlp" in name or ".experts." in name:
-            expert += size
+        match role_by_name(name):
+            case Role.VISION:
+                vision += size
+            case Role.EMBEDDING:
+                embedding += size
+            case Role.EXPERT:
+                expert += size
     weight = total - vision - (0 if tied else embedding)
     if experts:
         weight -= expert - expert * per_token // experts
     return SeedCount(total, vision, embedding, expert, tied, experts, per_token, weight)
+
+
+def role_by_name(name: str) -> Role | None:
+    """What the rule takes a tensor for, by pieces of its name; None for all that it counts in full."""
+    if "vision" in name or "visual" in name:
+        return Role.VISION
+    if "embed_tokens" in name:
+        return Role.EMBEDDING
+    return Role.EXPERT if "switch_mlp" in name or ".experts." in name else None
 
 
 def _beside(checkpoint: Checkpoint) -> Iterator[tuple[str, int]]:

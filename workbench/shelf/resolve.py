@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 from workbench.errors import CheckpointError
@@ -96,6 +95,8 @@ def _siblings(path: Path) -> list[str]:
 
 
 def _nothing(text: str, why: str, known: Sequence[str] = (), download: str = "") -> CheckpointError:
+    from difflib import get_close_matches  # only who mistyped pays for it
+
     near = get_close_matches(text, known, n=3, cutoff=0.6)
     hint = f"Did you mean {' or '.join(visible(name) for name in near)}? " if near else ""
     if download:
