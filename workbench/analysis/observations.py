@@ -55,7 +55,7 @@ def _tokens(record: Record) -> str:
     of_median = 1e3 / tokens.p50
     if abs(of_median / tps - 1) <= MEAN_MEDIAN_LIMIT:
         return ""
-    stalls = f" ({record.stalls} stalls)" if record.stalls else ""
+    stalls = f" ({record.stalls} stall{'' if record.stalls == 1 else 's'})" if record.stalls else ""
     return (
         f"The mean rate ({rate(tps)} tok/s) and the median token's ({rate(of_median)}) differ by"
         f" {percent(abs(of_median / tps - 1))}{stalls}: some tokens took much longer than others."

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.cli import console, options
 from workbench.errors import UsageError
 from workbench.exits import ExitCode
+from workbench.ledger.words import gbps
 
 if TYPE_CHECKING:
     from workbench.ledger.parts import KernelFigure
@@ -60,5 +61,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _cells(kernel: "KernelFigure") -> tuple[str, ...]:
-    best, median = f"{kernel.best_gbps:.1f}", f"{kernel.median_gbps:.1f}"
+    best, median = (gbps(value).removesuffix(" GB/s") for value in (kernel.best_gbps, kernel.median_gbps))
     return kernel.kernel, kernel.dtype, f"{kernel.bytes / 1e6:.0f}", str(kernel.batched), best, median

@@ -35,5 +35,5 @@ def rate(tps: float) -> str:
 
 
 def gbps(value: float) -> str:
-    """GB/s with one decimal: `1,814.6 GB/s`."""
-    return f"{value:,.1f} GB/s"
+    """GB/s with one decimal, more below 1: `1,814.6 GB/s`, `0.0331 GB/s`."""
+    return f"{value:,.1f} GB/s" if abs(value) >= 1 or value == 0 else f"{value:.3g} GB/s"
