@@ -65,7 +65,9 @@ def test_a_checked_number_is_external_and_says_who_said_it():
     assert record.date == "2026-11-29T00:00:00+00:00"
     assert "Not measured here: the figures are as they were given." in record.verdict_reasons
     assert record.sha256 is None
-    assert claimed("Qwen3.5-9B-4bit", 95.0).measured_by == "nobody named"
+    unnamed = claimed("Qwen3.5-9B-4bit", 95.0)
+    assert unnamed.measured_by == "nobody named"
+    assert unnamed.scope.startswith("Decode phase as claimed, on an unnamed device")
 
 
 def test_a_claim_by_a_draft_model_is_not_held_against_the_bus():

@@ -243,6 +243,10 @@ SENTENCES = [
         "The run is cancelled, its rate is that of 1 repeat.",
     ),
     (
+        nine(status="interrupted", repeats_tps=[95.1, 95.1]),
+        "The run is interrupted, its rate is that of 2 repeats.",
+    ),
+    (
         nine(inter_token_ms=tokens(10.0, 90.0), stalls=1),
         "The mean rate (95.1 tok/s) and the median token's (100.0) differ by 5.2 % (1 stall): some tokens"
         " took much longer than others.",

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.analysis.excess import Alternative
+from workbench.analysis.observations import PROMPT_CACHE
 from workbench.analysis.rates import NO_MACHINE_TPS, plausible_tps
 from workbench.analysis.verdict import judged
 from workbench.errors import UsageError
@@ -17,7 +18,7 @@ from workbench.ledger.parts import Warn
 from workbench.ledger.record import Record
 
 NOBODY = "nobody named"
-PROMPT_CACHE = Warn("prompt_cache", "The claim was made with a prompt cache in use.")
+CACHED = Warn(PROMPT_CACHE, "The claim was made with a prompt cache in use.")
 
 
 def check(
@@ -64,7 +65,7 @@ def check(
             "batch": batch,
             "draft_model": draft_model,
             "hosts": hosts,
-            "warnings": [*fields.get("warnings", ()), *([PROMPT_CACHE] if prompt_cache else [])],
+            "warnings": [*fields.get("warnings", ()), *([CACHED] if prompt_cache else [])],
             "generation_tps": measured_tps,
             "energy_unavailable_reason": "Not part of the claim.",
         }

@@ -13,6 +13,8 @@ MEAN_MEDIAN_LIMIT = 0.03
 QUARTER_LIMIT = 0.05
 LARGEST_CACHE_BYTES = 500_000_000
 """Where a cache's size is not known: GPUs have tens of MB to a few hundred, so that more cannot fit one."""
+PROMPT_CACHE = "prompt_cache"
+"""The warning that comes from the claim and not from the count; `verdict` says what follows from it."""
 STANDSTILL_MS = 1000.0
 STANDSTILL_TOKENS = 20
 """A token that takes a second and as long as twenty others: no kernel does that, a stopped process does."""
@@ -24,7 +26,8 @@ def observations(record: Record) -> Iterator[str]:
         if found := sentence(record):
             yield found
     for warning in record.warnings:
-        yield f"The count warns: {warning.message.rstrip('.')}."
+        if warning.code != PROMPT_CACHE:
+            yield f"The count warns: {warning.message.rstrip('.')}."
 
 
 def stood_still(record: Record) -> str:

@@ -21,7 +21,7 @@ from workbench.analysis.counting_error import (
 from workbench.analysis.derive import derive
 from workbench.analysis.excess import Alternative, alternatives_of
 from workbench.analysis.low import low_reason
-from workbench.analysis.observations import observations, stood_still
+from workbench.analysis.observations import PROMPT_CACHE, observations, stood_still
 from workbench.analysis.rates import NO_MACHINE_TPS, plausible_tps
 from workbench.ledger.record import Record
 from workbench.ledger.words import gb, percent
@@ -125,7 +125,7 @@ def not_applicable_reason(record: Record) -> str:
         return "A draft model guesses ahead: one read of the weights may give several tokens."
     if record.hosts is not None and record.hosts > 1:
         return f"{record.hosts} machines share the weights: one machine's bandwidth is not the limit."
-    if any(warning.code == "prompt_cache" for warning in record.warnings):
+    if any(warning.code == PROMPT_CACHE for warning in record.warnings):
         return "A prompt cache was in use: part of the work was done before the clock started."
     cache, weights = record.last_level_cache_bytes, record.weight_bytes_per_token
     if cache and weights and weights <= cache:
