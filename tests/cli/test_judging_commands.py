@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.checkpoints import invent
+
 # "The Decode Ceiling", second table: checkpoint, measured, fraction of 638 and of 819 GB/s as printed there
 OFFICE = [
     ("mlx-Qwen3.5-0.8B-4bit", "338", 0.22, 0.17),
@@ -34,6 +36,38 @@ def test_predict_gives_every_rules_ceiling_by_name(run, published):
     said = run("predict", published(MOE), "--bandwidth", "638", "--rule", "seed")
     assert (said.code, said.err) == (0, "")
     assert next(line for line in said.out.splitlines() if line.startswith("*")).split()[1] == "seed"
+
+
+def silent_loop(folder):
+    """A checkpoint whose layers run twice, which its configuration does not tell."""
+    from tests.witness.looking import from_truth, truth
+
+    found = from_truth(truth()["iquestloopcoder"])
+    config = {key: value for key, value in found.config.items() if key != "loop_window_size"}
+    return invent(folder / "silent-loop", {t.name: (t.dtype, t.shape) for t in found.tensors}, config)
+
+
+def test_predict_takes_the_graph_where_it_differs_and_says_so(run, tmp_path):
+    path = silent_loop(tmp_path)
+    words = ("predict", path, "--bandwidth", "100")
+    found = run(*words, "--witness", "--json").json
+    assert (found["in_force"], found["witness"]["status"]) == ("graph", "differs")
+    assert found["weight_bytes_per_token"] == found["witness"]["bytes_per_token"]
+    assert found["predicted_decode_tps"] == pytest.approx(100e9 / found["weight_bytes_per_token"])
+    alone = run(*words, "--json").json
+    assert (alone["in_force"], alone["witness"]["status"]) == ("count", "not asked")
+    assert alone["weight_bytes_per_token"] < found["weight_bytes_per_token"]
+    said = run(*words, "--witness")
+    assert next(line for line in said.out.splitlines() if line.startswith("*")).split()[1] == "graph"
+    assert "the ceiling uses the graph" in said.out
+    seed = run(*words, "--witness", "--rule", "seed").out
+    assert next(line for line in seed.splitlines() if line.startswith("*")).split()[1] == "seed"
+    assert "the ceiling uses the graph" not in seed
+
+
+def test_measure_says_that_its_ceiling_uses_the_graph(run, tmp_path):
+    said = run("measure", silent_loop(tmp_path), "--predict", "5", "--bandwidth", "100", "--tokens", "2")
+    assert "the decode graph differs, and the ceiling uses it: 8.899 MB" in " ".join(said.err.split())
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     console.out_lines(audit_words.account(checkpoint, count, every=args.tensors))
     console.out_lines(audit_words.rules(checkpoint, count, seals, figure))
     for seal in seals:
-        console.out_lines(audit_words.agreement(seal))
+        console.out_lines(audit_words.agreement(seal, in_force=not count.is_overridden))
     console.out_lines(audit_words.context(count, figure))
     proof = _proof(args, checkpoint, count)
     if proof is not None:

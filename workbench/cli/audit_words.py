@@ -68,8 +68,8 @@ def rules(
         yield f"   the seed rule reads {one.difference_bytes:+,} bytes of {one.role} ({words})"
 
 
-def agreement(one: "Agreement") -> Iterator[str]:
-    """The seal, or what stands against it."""
+def agreement(one: "Agreement", *, in_force: bool = True) -> Iterator[str]:
+    """The seal, or what stands against it. `in_force`: neither an override nor another rule goes first."""
     yield ""
     yield from console.wrapped(
         f"graph witness: {one.status}{f': {one.reason}' if one.reason else ''}", "", "  "
@@ -85,7 +85,7 @@ def agreement(one: "Agreement") -> Iterator[str]:
             f" the count's formulas {one.count_context_bytes:,} bytes"
         )
     if one.bytes_in_force and not one.refused:
-        yield "  they differ by more than 0.1 %: the ceiling uses the graph"
+        yield f"  they differ by more than 0.1 %{': the ceiling uses the graph' if in_force else ''}"
     for words in (*(disagreement.words for disagreement in one.disagreements), *one.notes):
         yield from console.wrapped(words, "  ", "    ")
 

@@ -49,12 +49,15 @@ def _witnessed(plan: Plan) -> Plan:
     from workbench.protocol.witnessing import as_recorded, seals
 
     [seal] = asyncio.run(seals(plan.checkpoint, plan.count))
+    witnessed = replace(plan, graph_bytes=seal.bytes_in_force, witness=as_recorded(seal))
     graph = f"the decode graph {seal.status}" if seal.reason is None else f"{seal.status}: {seal.reason}"
+    if witnessed.in_force == "graph" and plan.rule == "count":
+        graph += f", and the ceiling uses it: {gb(witnessed.weight_bytes)}"
     counted = f"count: {plan.checkpoint.name}, {gb(plan.count.weight_bytes)} a token; {graph}"
     console.say_wrapped(counted)
     for one in seal.disagreements:
         console.say_wrapped(one.words, "  ", "    ")
-    return replace(plan, graph_bytes=seal.bytes_in_force, witness=as_recorded(seal))
+    return witnessed
 
 
 def bandwidths(stated: BandwidthFigure | None, ledger: Path) -> tuple[BandwidthFigure, ...]:

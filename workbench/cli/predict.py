@@ -1,11 +1,18 @@
 """The ceilings of a checkpoint at a bandwidth: what it cannot beat, before anything runs."""
 
 import argparse
+from typing import TYPE_CHECKING
 
+from workbench.accounting.count import Count
+from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.cli import console, opening, options
 from workbench.cli.rule_table import bytes_by_rule, rule_table
+from workbench.cli.unwinding import signals_unwind
 from workbench.escape import visible
 from workbench.exits import ExitCode
+
+if TYPE_CHECKING:
+    from workbench.witness.agreement import Agreement
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -14,6 +21,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_bandwidth(parser, required=True)
     options.add_rule(parser)
     options.add_overrides(parser)
+    parser.add_argument(
+        "--witness",
+        action="store_true",
+        help="ask the decode graph too; where it differs, the ceiling uses it",
+    )
     options.add_json(parser)
 
 
@@ -23,18 +35,24 @@ def run(args: argparse.Namespace) -> int:
     checkpoint, count = opening.counted(args.checkpoint, args.models, args.overrides)
     opening.require_countable(checkpoint, count)
     by_rule = bytes_by_rule(checkpoint, count)
+    seal = _seal(checkpoint, count) if args.witness else None
+    graph_bytes = seal.bytes_in_force if seal and not count.is_overridden else None
     if args.json:
         from workbench.cli.bytes_json import SCHEMA_VERSION, ceiling_fields
+        from workbench.ledger.parts import Witness
         from workbench.protocol.plan import Plan
+        from workbench.protocol.witnessing import as_recorded
 
-        plan = Plan(checkpoint, count, rule=args.rule)
+        plan = Plan(checkpoint, count, rule=args.rule, graph_bytes=graph_bytes)
         console.out_json(
             {
                 "schema_version": SCHEMA_VERSION,
                 "model": checkpoint.name,
                 "runtime": count.runtime,
                 "rule": args.rule,
-                "weight_bytes_per_token": by_rule[args.rule],
+                "in_force": plan.in_force,
+                "weight_bytes_per_token": plan.weight_bytes,
+                "witness": as_recorded(seal) if seal else Witness(),
                 **ceiling_fields(by_rule, plan, figure),
             }
         )
@@ -42,6 +60,22 @@ def run(args: argparse.Namespace) -> int:
     console.out(f"{visible(checkpoint.name)} on {count.runtime}, batch 1")
     console.out_lines(console.wrapped(f"at {figure.name}: {visible(figure.source)}"))
     console.out("")
-    console.out(rule_table(by_rule, chosen=args.rule, figure=figure))
+    chosen = "graph" if graph_bytes and args.rule == "count" else args.rule
+    by_graph = seal.graph_bytes if seal else None
+    console.out(rule_table(by_rule, chosen=chosen, graph_bytes=by_graph, figure=figure))
+    if seal:
+        from workbench.cli.audit_words import agreement
+
+        console.out_lines(agreement(seal, in_force=chosen == "graph"))
     opening.warn(checkpoint, count)
     return ExitCode.OK
+
+
+def _seal(checkpoint: Checkpoint, count: Count) -> "Agreement":
+    import asyncio
+
+    from workbench.protocol.witnessing import seals
+
+    with signals_unwind():
+        [seal] = asyncio.run(seals(checkpoint, count))
+    return seal
