@@ -1,4 +1,7 @@
-"""One row of key hints. Where room is short some are left out from the right, or lose their labels."""
+"""One row of key hints. Where room is short some are left out from the right, or lose their labels.
+
+While a text box has the focus its keys are letters: then other hints stand in the row.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +12,7 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Input
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +46,39 @@ class KeyHints(Widget):
             super().__init__()
             self.action = action
 
-    def __init__(self, hints: Sequence[Hint] = (), *, tabs: bool = False, id: str | None = None) -> None:
-        """`tabs`: where room is short all stay, and only the marked one keeps its label."""
+    def __init__(
+        self,
+        hints: Sequence[Hint] = (),
+        *,
+        tabs: bool = False,
+        typing: Sequence[Hint] = (),
+        id: str | None = None,
+    ) -> None:
+        """`tabs`: where room is short all stay, and only the marked one keeps its label.
+
+        `typing` stands in the row while a text box has the focus.
+        """
         super().__init__(id=id)
         self._tabs = tabs
         self._hints = tuple(hints)
+        self._typing = tuple(typing)
+        self._is_typing = False
 
     @property
     def hints(self) -> tuple[Hint, ...]:
         """The hints as given."""
         return self._hints
+
+    def on_mount(self) -> None:
+        """Follow the screen's focus."""
+        if self._typing:
+            self.watch(self.screen, "focused", self._focus_moved)
+
+    def _focus_moved(self, focused: Widget | None) -> None:
+        is_typing = isinstance(focused, Input)
+        if is_typing is not self._is_typing:
+            self._is_typing = is_typing
+            self.refresh()
 
     def show(self, hints: Sequence[Hint]) -> None:
         """Show these hints."""
@@ -76,7 +103,7 @@ class KeyHints(Widget):
         return Strip(segments).adjust_cell_length(width, base)
 
     def _fitting(self, width: int) -> list[Hint]:
-        hints = list(self._hints)
+        hints = list(self._typing if self._is_typing else self._hints)
         if self._tabs and sum(map(_cells, hints)) > width:
             return [hint if hint.marked else replace(hint, label="") for hint in hints]
         while len(hints) > 1 and sum(map(_cells, hints)) > width:

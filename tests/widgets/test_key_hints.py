@@ -1,5 +1,7 @@
 """The hint row: what fits, what stays, what a click means."""
 
+from textual.widgets import Input, Tabs
+
 from tests.widgets.stage import Stage, rows_of
 from widgets.key_hints import Hint, KeyHints
 
@@ -40,3 +42,13 @@ async def test_a_click_says_which_action_is_meant():
         await pilot.click(KeyHints, offset=(12, 0))
         await pilot.pause()
     assert pressed == ["b"]
+
+
+async def test_while_a_box_has_the_focus_its_own_keys_stand_in_the_row():
+    app = Stage(Input(), Tabs(), KeyHints(FIVE, typing=[Hint("esc", "leave", "x")]))
+    async with app.run_test(size=(60, 6)) as pilot:
+        row = app.query_one(KeyHints)
+        for focused, shown in ((Input, "esc leave"), (Tabs, "1 models"), (Input, "esc leave")):
+            app.query_one(focused).focus()
+            await pilot.pause()
+            assert rows_of(row)[0].strip().startswith(shown)

@@ -10,6 +10,13 @@ from workbench.tui.actions import MAX_HINTS, Where, action, actions_in, key_name
 PRIORITY = frozenset({"interrupt", "leave_program"})
 """Actions whose control keys work inside a text box too."""
 
+TYPING = (
+    Hint("enter", "take it", "app.simulate_key('enter')"),
+    Hint("esc", "leave the box", "app.simulate_key('escape')"),
+    Hint("^q", "quit", "app.leave_program"),
+)
+"""The hints while a text box has the focus: every other key is text there."""
+
 
 def bindings(*places: Where) -> list[Binding]:
     """The bindings of the actions of these places. Control keys of PRIORITY go before any box."""

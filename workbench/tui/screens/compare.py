@@ -22,7 +22,7 @@ from widgets.prediction_input import PredictionInput
 from widgets.visible import visible
 from workbench.shelf.entries import Entry
 from workbench.tui import threads
-from workbench.tui.bindings import bindings, hints
+from workbench.tui.bindings import TYPING, bindings, hints
 from workbench.tui.messages import Counted, Notice
 from workbench.tui.pair import Side, lines
 from workbench.tui.panes import say
@@ -67,7 +67,7 @@ class CompareScreen(Screen[None]):
                     yield PredictionInput(
                         check_number, placeholder="e.g. 143", hint=hint, id=f"{side}-number"
                     )
-        yield KeyHints(id="compare-hints")
+        yield KeyHints(typing=TYPING, id="compare-hints")
 
     def on_mount(self) -> None:
         """Ask for the second one at once."""

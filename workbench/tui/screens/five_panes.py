@@ -14,7 +14,7 @@ from textual.widget import Widget
 from widgets.key_hints import Hint, KeyHints
 from widgets.steps import Steps
 from workbench.protocol.run import Step
-from workbench.tui.bindings import hints
+from workbench.tui.bindings import TYPING, hints
 from workbench.tui.desk import Desk, step_states
 from workbench.tui.hinting import PANES, hint_ids, off_ids, tabs
 from workbench.tui.messages import Notice
@@ -48,7 +48,7 @@ class FivePanes(Screen[None]):
             yield PredictionPane(self.options.prediction, id="prediction")
             yield RunPane(id="run")
             yield self.last_pane()
-        yield KeyHints(id="hints")
+        yield KeyHints(typing=TYPING, id="hints")
 
     def first_pane(self) -> Widget:
         """What there is to choose from."""

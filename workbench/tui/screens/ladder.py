@@ -18,7 +18,7 @@ from widgets.ledger_table import Cell, LedgerTable
 from widgets.line_list import LineList
 from widgets.prediction_input import PredictionInput
 from workbench.errors import WorkbenchError
-from workbench.tui.bindings import bindings, hints
+from workbench.tui.bindings import TYPING, bindings, hints
 from workbench.tui.climb import Climb
 from workbench.tui.messages import Notice
 from workbench.tui.panes import say
@@ -47,7 +47,7 @@ class LadderScreen(Screen[None]):
             yield Static(id="rung-label", classes="label", markup=False)
             yield PredictionInput(check_number, placeholder="e.g. 143", hint=NUMBER_HINT, id="rung-number")
             yield Static(id="ladder-line", markup=False)
-        yield KeyHints(id="ladder-hints")
+        yield KeyHints(typing=TYPING, id="ladder-hints")
 
     def on_mount(self) -> None:
         """Lay the rungs in the background; paint at the options' rate."""

@@ -26,7 +26,7 @@ from workbench.ledger.record import Record
 from workbench.ledger.row import Row
 from workbench.ledger.table import Table, load, record_of
 from workbench.locations import ledger_path, shown
-from workbench.tui.bindings import bindings, hints
+from workbench.tui.bindings import TYPING, bindings, hints
 from workbench.tui.hidden import Hidden
 from workbench.tui.ledger_rows import COLUMNS, cells_of, damage_words
 from workbench.tui.messages import Notice
@@ -83,7 +83,7 @@ class LedgerScreen(Screen[None]):
             yield Input(placeholder=f"words, or {', '.join(f'{key}:' for key in KEYS[:4])} ...", id="query")
             yield LedgerTable(COLUMNS, id="records")
             yield Static(id="ledger-note", markup=False)
-        yield KeyHints(id="ledger-hints")
+        yield KeyHints(typing=TYPING, id="ledger-hints")
 
     def on_mount(self) -> None:
         """Read the file in a thread."""
