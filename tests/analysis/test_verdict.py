@@ -231,6 +231,21 @@ def test_with_another_rule_in_force_the_right_count_is_set_beside():
     )
 
 
+def test_run_1s_mistake_below_a_bus_that_is_far_from_full_is_said():
+    # the mixture on an H200 at 52 tok/s: all its bytes make a plausible 22 % of what are 1.8 %
+    h200 = BandwidthFigure(4800, BandwidthKind.SPEC, "NVIDIA")
+    both = ceilings([h200], {"all-bytes": 20391405152, "count": 1659035776})
+    record = office_record(
+        *(MIXTURE, 52.0, "all-bytes"), ceilings=[NamedCeiling(c.name, c.gbps, c.tps) for c in both]
+    )
+    verdict = judge(record)
+    assert verdict.word == "ok"
+    assert verdict.reasons[1] == (
+        "The rule in force, all-bytes, counts every byte on disk as read per token; by the count it is 1.8 %"
+        " of the ceiling at spec 4800 GB/s, count."
+    )
+
+
 def test_a_graph_or_an_override_in_force_counts_as_the_count():
     made = ceilings([SPEC], {"graph": 1659035776})
     record = office_record(MIXTURE, 600.0, ceilings=[NamedCeiling(c.name, c.gbps, c.tps) for c in made])

@@ -113,15 +113,19 @@ def _headline(record: Record, worst: JudgedCeiling, miscounted: Miscounted, is_e
     )
 
 
-def _rule_reasons(
-    rule: str, nbytes: int, worst: JudgedCeiling, ceilings: Sequence[JudgedCeiling]
-) -> list[str]:
-    what = {
+def rule_words(rule: str) -> str:
+    """What a rule that is not the count does, as a predicate."""
+    return {
         "all-bytes": "counts every byte on disk as read per token",
         "whole-file": "takes the whole file for what a token reads",
         "seed": "is the four rules by name, taken literally",
     }.get(rule, "is not the count")
-    return [f"The rule was wrong: {rule} {what} ({gb(nbytes)})."] + [
+
+
+def _rule_reasons(
+    rule: str, nbytes: int, worst: JudgedCeiling, ceilings: Sequence[JudgedCeiling]
+) -> list[str]:
+    return [f"The rule was wrong: {rule} {rule_words(rule)} ({gb(nbytes)})."] + [
         f"By the rule {one.rule}, the same rate is {percent(one.fraction)} of the ceiling at {one.name}."
         for one in ceilings
         if one.rule in COUNTING_RULES and one.gbps == worst.gbps

@@ -12,11 +12,13 @@ from msgspec.structs import replace
 
 from workbench.analysis.counting_error import (
     COUNT,
+    COUNTING_RULES,
     WITHOUT_OVERRIDES,
     JudgedCeiling,
     Miscounted,
     counting_error,
     judged_ceilings,
+    rule_words,
 )
 from workbench.analysis.derive import derive
 from workbench.analysis.excess import Alternative, alternatives_of
@@ -91,7 +93,7 @@ def judge(
         reasons = (*error.reasons, *spoiled, *noted)
         return Verdict(Word.COUNTING_ERROR, reasons, error.explained_by, error.miscounted)
     own = [one for one in ceilings if one.rule == (record.rule or COUNT)] or ceilings
-    noted = (*_other_rules(ceilings, own[0].rule), *noted)
+    noted = (*_chosen_rule(own[0], ceilings), *_other_rules(ceilings, own[0].rule), *noted)
     if spoiled:
         return Verdict(Word.SPOILED, (*spoiled, *noted))
     low = low_reason(record, _bus_ceiling(own), probe)
@@ -139,6 +141,21 @@ def not_applicable_reason(record: Record) -> str:
 def _nothing_measured(record: Record) -> str:
     because = f": {record.reason.rstrip('.')}" if record.reason else ""
     return f"Nothing was measured (the run's status is {record.status}{because})."
+
+
+def _chosen_rule(own: JudgedCeiling, ceilings: Sequence[JudgedCeiling]) -> list[str]:
+    """That a rule other than the count is in force, and what the count makes of the same rate.
+
+    A fraction below 100 % proves no rule: all bytes of a mixture may hide below a bus that is far from full.
+    """
+    if own.rule in COUNTING_RULES:
+        return []
+    return [
+        f"The rule in force, {own.rule}, {rule_words(own.rule)}; by the count it is {percent(one.fraction)}"
+        f" of the ceiling at {one.name}."
+        for one in ceilings
+        if one.rule in COUNTING_RULES and one.gbps == own.gbps
+    ]
 
 
 def _other_rules(ceilings: Sequence[JudgedCeiling], own_rule: str) -> list[str]:
