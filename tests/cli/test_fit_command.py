@@ -80,3 +80,25 @@ def test_an_empty_ledger_says_what_makes_records(run):
     assert "`workbench measure`" in said.out
     assert "Nobody has predicted a run yet." in said.out
     assert run("fit", "--json").json == {"schema_version": 1, "fits": []}
+
+
+def test_a_ledger_of_runs_that_cannot_be_fitted_says_why(run, home):
+    for number, verdict in enumerate(["spoiled", "spoiled", "counting error"]):
+        append(
+            home / "ledger.jsonl",
+            office_record("Qwen3.5-9B-4bit", record_id=f"{number}000-odd", verdict=verdict),
+        )
+    said = run("fit")
+    assert said.code == 0
+    assert "left out: 2, its verdict is spoiled" in said.out
+    assert "left out: 1, its verdict is counting error" in said.out
+
+
+def test_an_estimate_whose_range_is_open_says_its_lower_end(run, home, shelf):
+    for number, (nbytes, tps) in enumerate([(1e9, 100.0), (2e9, 130.0), (3e9, 60.0), (4e9, 90.0)]):
+        record = office_record("Qwen3.5-9B-4bit", tps, record_id=f"{number}000-scatter", verdict="ok")
+        record = replace(record, model=f"m{number}", weight_bytes_per_token=int(nbytes))
+        append(home / "ledger.jsonl", record)
+    said = run("fit", "--estimate", "synthetic/tiny-1")
+    assert "(95 %: " in said.out
+    assert " or more)" in said.out

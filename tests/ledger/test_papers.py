@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from tests.analysis.office import office_record
 from tests.ledger.builders import a_record
+from workbench.analysis.derive import derive
 from workbench.analysis.verdict import judged
 from workbench.ledger.card import card
 from workbench.ledger.difference import compare, shown
@@ -249,3 +250,13 @@ def test_markdown_is_the_table_with_its_marks_escaped():
     assert r"a\|b\*c" in line
     assert "221.6 %" in line
     assert markdown_table(("a",), []) == "| a |\n|---|"
+
+
+def test_the_gap_names_every_person_of_a_class_and_one_person_once():
+    run = office_record("Qwen3.5-9B-4bit", predicted_tps_human=100.0)
+    alone = derive(replace(run, predictions=[NamedPrediction("", 100.0)]))
+    assert dict(card(alone))["gap"].count("-4.9 %") == 1
+    assert "-4.9 % against the prediction" in dict(card(alone))["gap"]
+    assert "-4.9 % against the prediction" in dict(card(derive(run)))["gap"]
+    both = derive(replace(run, predictions=[NamedPrediction("ana", 100.0), NamedPrediction("bo", 50.0)]))
+    assert dict(card(both))["gap"].endswith("; ana -4.9 %; bo +90.2 %")

@@ -6,7 +6,7 @@ mixed in. Three models make no claim, four an interval, five over a tenfold span
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.cli import console, opening, options
@@ -16,6 +16,7 @@ from workbench.exits import ExitCode
 if TYPE_CHECKING:
     from workbench.analysis.calibration import Calibration
     from workbench.analysis.fit_groups import GroupFit
+    from workbench.ledger.record import Record
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,10 +57,20 @@ def run(args: argparse.Namespace) -> int:
     for group in groups:
         console.out_lines(_group_lines(group, wanted))
     if not groups:
-        console.out("No measured records to fit: `workbench measure` makes them.")
+        console.out_lines(_nothing_to_fit(records(ledger, token_times=False), taken_back))
     if args.calibration:
         console.out(_calibration_table(people) if people else "Nobody has predicted a run yet.")
     return ExitCode.OK
+
+
+def _nothing_to_fit(records: "Iterable[Record]", taken_back: Mapping[str, str]) -> Iterator[str]:
+    """That there is no group, and why the records that there are make none."""
+    from workbench.analysis.fit_groups import RUNS, why_left_out
+
+    yield "No measured records to fit: `workbench measure` makes them."
+    runs = (one for one in records if one.experiment in RUNS or one.status == "imported")
+    for why, number in Counter(why_left_out(record, taken_back) for record in runs).items():
+        yield from console.wrapped(f"left out: {number}, {visible(why)}", "  ", "    ")
 
 
 def _group_lines(group: "GroupFit", wanted: int | None) -> Iterator[str]:

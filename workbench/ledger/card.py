@@ -171,11 +171,9 @@ def measurement(record: Record) -> str:
 def gap(record: Record) -> str:
     """The fraction of each ceiling and how far the person was off."""
     parts = [f"{percent(one.value)} of {visible(one.of)}" for one in record.fractions]
-    if record.prediction_error is not None:
-        parts.append(f"{signed_percent(record.prediction_error)} against the prediction")
-    parts += [
-        f"{visible(said.name or 'somebody', 40)} {signed_percent(said.error)}"
-        for said in record.predictions
-        if said.error is not None
-    ]
+    off = [(said.name, said.error) for said in record.predictions if said.error is not None]
+    if len(off) > 1:
+        parts += [f"{visible(name or 'somebody', 40)} {signed_percent(error)}" for name, error in off]
+    elif (error := off[0][1] if off else record.prediction_error) is not None:
+        parts.append(f"{signed_percent(error)} against the prediction")
     return "; ".join(parts) or NOT_MEASURED
