@@ -56,6 +56,16 @@ def test_after_its_window_a_claim_holds():
     assert (only.state, only.outlook) == (LiveState.VALID, "a claim holds: 12 s, 48 samples")
 
 
+def test_a_claim_at_another_rate_than_the_repeats_is_indicative():
+    made = trace((row(), every(S // 4, 60, GPU)))
+    (near,) = live(made, at(15), since_ns=at(3), tps=30, repeats_tps=32.0)
+    assert near.state is LiveState.VALID
+    (apart,) = live(made, at(15), since_ns=at(3), tps=30, repeats_tps=40.0)
+    assert apart.state is LiveState.INDICATIVE
+    said = "indicative only: the window ran at 30.0 tok/s, the repeats at 40.0: 25 % apart (limit 10 %)"
+    assert apart.outlook == said
+
+
 @pytest.mark.parametrize(
     ("expected_s", "outlook"),
     [

@@ -12,6 +12,7 @@ SAMPLES_VALID = 8
 SAMPLES_INDICATIVE = 2
 EDGE_VALID = 0.051  # 5 %, and room for the clocks' own jitter at the shortest window
 EDGE_INDICATIVE = 0.25
+RATE_VALID = 0.10  # how far the window's rate may lie from the repeats' before its energy is not theirs
 
 
 class Claim(StrEnum):
@@ -53,6 +54,17 @@ def judge(
     if none:
         return Claim.NONE, none + weak
     return (Claim.INDICATIVE, weak) if weak else (Claim.VALID, [])
+
+
+def other_rate(window_tps: float | None, repeats_tps: float | None) -> str | None:
+    """What is wrong when the window ran at another rate than the repeats: a token's share of idle differs."""
+    if not window_tps or not repeats_tps:
+        return None
+    apart = abs(window_tps / repeats_tps - 1)
+    if apart <= RATE_VALID:
+        return None
+    rates = f"the window ran at {window_tps:,.1f} tok/s, the repeats at {repeats_tps:,.1f}"
+    return f"{rates}: {apart * 100:.0f} % apart (limit 10 %)"
 
 
 def _samples(count: int) -> str:

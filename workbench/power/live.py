@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from workbench.power.claim import SAMPLES_VALID, WINDOW_INDICATIVE_S
+from workbench.power.claim import SAMPLES_VALID, WINDOW_INDICATIVE_S, other_rate
 from workbench.power.counting import COUNTING_ERROR, counting_errors
 from workbench.power.energy import mwh_per_token
 from workbench.power.meter import RowTrace, Trace
@@ -56,18 +56,28 @@ def live(
     since_ns: int | None = None,
     tps: float | None = None,
     expected_s: float | None = None,
+    repeats_tps: float | None = None,
 ) -> tuple[Live, ...]:
     """The pane's rows at `now_ns`.
 
     `since_ns` is when the decode began (first token, on the meter's clock), None while nothing runs; `tps`
-    its rate so far; `expected_s` how long the decode will take altogether, if anybody knows.
+    its rate so far; `expected_s` how long the decode will take altogether, if anybody knows; `repeats_tps`
+    the rate of the repeats before it, which it must be near.
     """
-    rows = [_row(row, now_ns, since_ns, tps, expected_s) for row in trace.rows]
+    apart = other_rate(tps, repeats_tps)
+    rows = [_near(_row(row, now_ns, since_ns, tps, expected_s), apart) for row in trace.rows]
     errors = counting_errors([row.row for row in trace.rows], [row.mean_w for row in rows])
     return tuple(
         replace(row, state=LiveState.ERROR, outlook=errors[index]) if index in errors else row
         for index, row in enumerate(rows)
     )
+
+
+def _near(row: Live, apart: str | None) -> Live:
+    """The row; a claim that would hold, were the rate that of the repeats, is indicative."""
+    if apart is None or row.state is not LiveState.VALID:
+        return row
+    return replace(row, state=LiveState.INDICATIVE, outlook=f"indicative only: {apart}")
 
 
 def headline(rows: Sequence[Live]) -> Live | None:

@@ -12,6 +12,7 @@ from typing import Any
 from workbench.ledger.parts import PowerReading
 from workbench.machine.macos import THERMAL_LEVELS
 from workbench.power.choice import Choice, look
+from workbench.power.claim import other_rate
 from workbench.power.clocks import Alignment, align
 from workbench.power.conditions import PowerConditions, conditions_over
 from workbench.power.energy import Window, read_energy, window_of
@@ -20,8 +21,6 @@ from workbench.protocol.run import Phase, Run
 
 SPARE_S = 120.0
 """Seconds that the meter may live beyond the pass it was asked for."""
-RATE_LIMIT = 0.10
-"""How far the window's rate may lie from the repeats' before its energy is not theirs."""
 
 
 class EnergyPass:
@@ -98,7 +97,9 @@ class EnergyPass:
             window, alignment = _window(run, self._trace)
         except ValueError as error:
             return [], f"The energy pass gave no window: {error}."
-        doubts = [*(_as_reason(sentence) for sentence in spoiled), *_other_rate(window, measured_tps)]
+        doubts = [_as_reason(sentence) for sentence in spoiled]
+        other = other_rate((window.tokens or 0) / window.seconds, measured_tps)
+        doubts += [] if other is None else [other]
         read = read_energy(self._trace, window, _idle(run, alignment), alignment, doubts=doubts)
         return [PowerReading(**asdict(reading)) for reading in read], None
 
@@ -145,20 +146,6 @@ def _idle(run: Run, alignment: Alignment) -> Window | None:
     if run.idle is None:
         return None
     return Window(alignment.ours(run.idle.start_ns), alignment.ours(run.idle.end_ns))
-
-
-def _other_rate(window: Window, measured_tps: float | None) -> list[str]:
-    """What is wrong when the window ran at another rate than the repeats: a token's share of idle differs."""
-    if not measured_tps or not window.tokens:
-        return []
-    tps = window.tokens / window.seconds
-    apart = tps / measured_tps - 1
-    if abs(apart) <= RATE_LIMIT:
-        return []
-    return [
-        f"the window ran at {tps:,.1f} tok/s, the repeats at {measured_tps:,.1f}:"
-        f" {abs(apart) * 100:.0f} % apart (limit 10 %)"
-    ]
 
 
 def _severity(level: str) -> int:
