@@ -34,7 +34,7 @@ class FactList(Widget):
     """As tall as its facts need."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"fact-list--{part}" for part in ("label", "value", "note", "mark")
+        f"fact-list--{part}" for part in ("label", "value", "note", "mark", "marked-value")
     }
     DEFAULT_CSS = """
     FactList {
@@ -43,6 +43,7 @@ class FactList(Widget):
         &> .fact-list--value { text-style: bold; }
         &> .fact-list--note { color: $text-muted; }
         &> .fact-list--mark { color: $text-warning; }
+        &> .fact-list--marked-value { color: $text-warning; text-style: bold; }
     }
     """
 
@@ -142,7 +143,7 @@ def _label(fact: Fact) -> str:
 
 
 def _words(fact: Fact) -> Iterator[tuple[str, str]]:
-    value_part = "mark" if fact.mark else "value"
+    value_part = "marked-value" if fact.mark else "value"
     note_part = "mark" if fact.mark else "note"
     for text, part in ((fact.value, value_part), (fact.note, note_part)):
         for word in visible(text, 2000).split() if text else ():

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.reactive import reactive
@@ -43,7 +44,7 @@ class Gauge(Widget):
             return Strip([Segment(fit(label if not y else "", width), base)])
         over = self.fraction > 1
         figure = f" {self.fraction * 100:.0f} % "
-        cells = max(4, min(20, width // 4))
+        cells = max(4, min(20, width // 4, width - len(figure) - cell_len(label)))  # words before bar
         bar, rest = bar_text(self.fraction, cells)
         part = self._style("over" if over else "bar")
         segments = [

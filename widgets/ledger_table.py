@@ -11,12 +11,16 @@ from typing import ClassVar, Literal
 from widgets.line_list import LineList, Piece, fit, fit_middle, fit_right
 from widgets.visible import visible
 
+LEAST_CELLS = 4
+"""No stretching column is narrower: there the row is cut."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column: its title, its width in cells, its side, and how soon it goes when room is short.
 
-    Columns with `stretch` share what is left. `rank` 0 always stays; higher ranks go first.
+    Columns with `stretch` share what is left, or bear what is missing. `rank` 0 always stays; higher ranks go
+    first.
     """
 
     title: str
@@ -93,9 +97,11 @@ class LedgerTable(LineList):
         while needed() > width and any(column.rank for _, column in kept):
             kept.remove(max(kept, key=lambda entry: entry[1].rank))
         stretching = [position for position, column in kept if column.stretch]
-        spare, rest = divmod(max(0, width - needed()), len(stretching) or 1)
+        spare, rest = divmod(width - needed(), len(stretching) or 1)
         more = {position: spare + (0 if i else rest) for i, position in enumerate(stretching)}
-        return [(position, column, column.width + 1 + more.get(position, 0)) for position, column in kept]
+        cells = {position: column.width + 1 + more.get(position, 0) for position, column in kept}
+        cells |= {position: max(LEAST_CELLS, cells[position]) for position in stretching}
+        return [(position, column, cells[position]) for position, column in kept]
 
 
 def _aligned(column: Column, text: str, cells: int) -> str:

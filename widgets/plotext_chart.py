@@ -10,6 +10,8 @@ from textual_plotext.plot import Plot
 from widgets.chart import STROKE, Chart, Ink, Row, axis_text, joined, placed_words
 
 _NOW, _MEAN, _FIRST_LEVEL = 1, 2, 16
+_STEPS = {"1.0": 5, "1.5": 3, "3.0": 3, "5.0": 5, "6.0": 3}
+"""Steps of an axis by the first digits of its end: every tick is a round number."""
 _COLOUR = re.compile(r"\x1b\[(?:38;5;(\d+)|0)m")
 _TaggedRow = list[tuple[str, int]]
 
@@ -24,7 +26,8 @@ def draw_plotext(chart: Chart, width: int, height: int) -> list[Row]:
     plot.ylim(0, chart.y_max)
     across = [chart.x_max * i / 4 for i in range(5)]
     plot.xticks(across, [*map(axis_text, across[:-1]), f"{axis_text(chart.x_max)} {chart.x_unit}"])
-    up = [chart.y_max * i / 4 for i in range(5)]
+    steps = _STEPS.get(f"{chart.y_max:e}"[:3], 4)
+    up = [chart.y_max * i / steps for i in range(steps + 1)]
     plot.yticks(up, [*map(axis_text, up)])
     for i, level in enumerate(chart.levels):
         line = [level.y, level.y]

@@ -16,7 +16,7 @@ from workbench import tui
 from workbench.tui.actions import ACTIONS, MAX_HINTS, Where, action, key_name
 from workbench.tui.bindings import bindings, hints
 from workbench.tui.screens.fit import FitScreen
-from workbench.tui.screens.help import HelpScreen
+from workbench.tui.screens.help import HelpScreen, help_facts
 from workbench.tui.screens.people import PeopleScreen
 
 PLACES = get_args(Where)
@@ -52,7 +52,7 @@ def test_help_and_readme_name_every_action_but_going_back_and_its_command():
     for one in ACTIONS:
         if one.keys == ("escape",):
             continue
-        assert (one.shown_keys, one.help, f"workbench {one.twin}" if one.twin else "") in facts
+        assert (one.shown_keys, one.help, f"(workbench {one.twin})" if one.twin else "") in facts
         assert one.help in table
         if one.twin:
             assert f"`workbench {one.twin}`" in table

@@ -28,6 +28,17 @@ async def test_columns_go_by_rank_when_room_is_short():
             assert "Qwen3.5-9B" in rows_of(table)[1]
 
 
+async def test_where_all_ranks_have_gone_the_stretching_column_gives_way_and_no_cell_is_cut_off():
+    app = Stage(LedgerTable((Column("", 1), Column("model", 30, stretch=True), Column("size", 7, "right"))))
+    async with app.run_test(size=(24, 3)):
+        table = app.query_one(LedgerTable)
+        table.show([("x", "mlx-community/Qwen3.5-9B-4bit", "5.95 GB")])
+        header, row, *_ = rows_of(table)
+    assert header.split() == ["model", "size"]
+    assert row.rstrip().startswith("x mlx-")
+    assert row.rstrip().endswith("4bit 5.95 GB")
+
+
 async def test_numbers_end_where_their_title_ends():
     app = Stage(LedgerTable(COLUMNS))
     async with app.run_test(size=(60, 5)):

@@ -1,7 +1,10 @@
 """The plot widget: which drawing, which rows are repainted."""
 
+import pytest
+
 from tests.widgets.stage import Stage, rows_of
 from widgets.chart import Chart, Level
+from widgets.plotext_chart import draw_plotext
 from widgets.rate_plot import RatePlot
 
 
@@ -45,6 +48,15 @@ async def test_a_plot_is_as_wide_as_its_place_whatever_the_terminal_of_stdout(mo
         plot.show(chart(50))
         await pilot.pause()
         assert rows_of(plot)[0].endswith("┐")
+
+
+@pytest.mark.parametrize("y_max", [1, 1.5, 2, 3, 40, 50, 600, 800])
+def test_every_tick_of_the_rate_is_a_round_number(y_max):
+    chart = Chart(200, y_max, levels=(Level(y_max / 2, "half", "ceiling"),))
+    rows = ["".join(text for text, _ in row) for row in draw_plotext(chart, 78, 20)]
+    ticks = [float(row[: row.index("┤")]) for row in rows if "┤" in row]
+    assert (max(ticks), min(ticks)) == (y_max, 0)
+    assert {len(f"{tick:e}".split("e")[0].rstrip("0")) for tick in ticks} <= {2, 3}
 
 
 async def test_the_drawing_can_be_chosen():

@@ -22,6 +22,13 @@ async def test_the_gauge_shows_the_figure_and_over_100_by_a_sign(fraction, sign,
     assert f"{figure} of spec 819 GB/s" in row
 
 
+async def test_where_room_is_short_the_bar_gives_way_and_not_the_words():
+    app = Stage(Gauge("of spec 819 GB/s, count", 0.52))
+    async with app.run_test(size=(34, 3)):
+        row = rows_of(app.query_one(Gauge))[0]
+    assert row.rstrip().endswith("52 % of spec 819 GB/s, count")
+
+
 def test_a_bar_is_as_long_as_its_cells():
     for fraction in (0, 0.001, 0.5, 0.999, 1, 1.3):
         assert sum(map(len, bar_text(fraction, 20))) == 20

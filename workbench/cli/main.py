@@ -17,9 +17,9 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.escape import visible
 from workbench.exits import ExitCode
 
-_GARBAGE_AFTER = 50_000
-"""Objects between two looks for garbage: headers of a hundred thousand tensors make none, and a tenth of the
-time went into looking."""
+_GARBAGE_AFTER = 300_000
+"""Objects between two looks for garbage: headers of a hundred thousand tensors and the start of the screens
+make none, and a tenth of the time went into looking."""
 
 COMMANDS: dict[str, str] = {
     "demo": "the whole protocol on a synthetic checkpoint",

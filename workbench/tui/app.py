@@ -74,6 +74,14 @@ class WorkbenchApp(App[None]):
         """Textual's own themes, chosen in the palette, know nothing of roles and ceilings."""
         return dict(DARK.variables)
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Before the first screen only the app itself is styled: its rules would be parsed twice."""
+        if self._screen_stacks.get(self.current_mode):
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+            self.stylesheet.update(self, animate=False)
+
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the first one; nothing is painted before it."""
         self.main_screen = MainScreen(self.options, self._make)

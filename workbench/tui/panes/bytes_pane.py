@@ -22,6 +22,7 @@ class BytesPane(Vertical):
     """Tree, filter, detail."""
 
     BORDER_TITLE = "2 bytes"
+    DEFAULT_CLASSES = "pane"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear_filter", "Clear the filter", show=False)
     ]
@@ -42,7 +43,7 @@ class BytesPane(Vertical):
     def on_mount(self) -> None:
         """Nothing is chosen yet."""
         self.byte_tree.empty_text = "choose a checkpoint: 1, then enter"
-        self.query_one("#tensor-filter").display = False
+        self.query_one("#tensor-filter").display = self.query_one(FactList).display = False
         self._count: Count | None = None
         self._looked: Looked | None = None
         self._checkpoint_name = self._shown = self._why_empty = ""
@@ -97,7 +98,9 @@ class BytesPane(Vertical):
 
     def _detail(self, index: int) -> None:
         node = self.byte_tree.node_at(index)
-        self.query_one(FactList).show(detail(node) if node else [])
+        facts = self.query_one(FactList)
+        facts.show(detail(node) if node else [])
+        facts.display = node is not None
 
     def toggle_order(self) -> None:
         """Largest first, or model order."""

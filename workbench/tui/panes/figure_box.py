@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 HINT = "GB/s, its kind and where it is from: 819 spec Apple.  p probes this machine (about 15 s)"
 COLUMNS = (Column("known here", 24, stretch=True), Column("from", 26, rank=1))
+SHORT_NAMES = (Column("known here", 24), Column("from", 26, rank=1, stretch=True))
+"""Where no name needs more, the sources get the room."""
 MOST_ROWS = 5
 
 
@@ -87,10 +89,13 @@ class FigureBox(Vertical):
             if known.question and not first:
                 self.box.offer("", known.question)
             elif first is not None:
-                more = ", tab: another one" if len(self._offers) > 1 else ""
+                more = "; tab: another one" if len(self._offers) > 1 else ""
                 words = f"enter takes {first.name}: {first.source}{more}"
                 self.box.offer(figure_text(first), f"{known.question} {words}".strip())
-        self.query_one(LedgerTable).show(self._offers, _cells, cursor=0)
+        longest = max((len(offer.name) for offer in self._offers), default=0)
+        table = self.query_one(LedgerTable)
+        table.columns = COLUMNS if longest > SHORT_NAMES[0].width else SHORT_NAMES
+        table.show(self._offers, _cells, cursor=0)
         self._show_offers()
 
     def _show_offers(self) -> None:

@@ -39,6 +39,7 @@ class ModelsPane(Vertical):
     """A table of entries, a filter, and the row under the cursor in full."""
 
     BORDER_TITLE = "1 models"
+    DEFAULT_CLASSES = "pane"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear_filter", "Clear the filter", show=False)
     ]
@@ -108,7 +109,9 @@ class ModelsPane(Vertical):
         self._entries += entries
         if done:
             self.table.empty_text = (
-                "nothing matches: esc clears the filter" if self._entries else "no checkpoints"
+                "nothing matches: esc clears the filter"
+                if self._entries
+                else "no checkpoint here: `workbench --models FOLDER` looks in another folder"
             )
         self._refilter()
         self._so_far = "" if done else " so far"
@@ -137,7 +140,8 @@ class ModelsPane(Vertical):
 
     def _subtitle(self) -> None:
         marked = f", {len(self._marked)} marked: M" if self._marked else ""
-        self.border_subtitle = f"{len(self._entries)}{self._so_far}{marked}"
+        many = len(self._entries)
+        self.border_subtitle = f"{many} checkpoint{'' if many == 1 else 's'}{self._so_far}{marked}"
 
     def start_filter(self) -> None:
         """Show the filter box and put the cursor into it."""

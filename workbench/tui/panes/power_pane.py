@@ -31,6 +31,7 @@ class PowerPane(VerticalScroll):
     """Paints whichever of the three is there."""
 
     BORDER_TITLE = "5 power"
+    DEFAULT_CLASSES = "pane"
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

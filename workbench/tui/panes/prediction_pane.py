@@ -33,6 +33,7 @@ class PredictionPane(VerticalScroll):
     """Two boxes and what surrounds them."""
 
     BORDER_TITLE = "3 prediction"
+    DEFAULT_CLASSES = "pane"
 
     def __init__(self, prediction: str | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -30,6 +30,7 @@ class RecordsPane(Vertical):
     """A table; choosing a row posts its record."""
 
     BORDER_TITLE = "1 runs"
+    DEFAULT_CLASSES = "pane"
 
     class Picked(Message):
         """The user chose a run; `because` says why it was discarded, if it was."""

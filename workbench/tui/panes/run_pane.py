@@ -16,6 +16,7 @@ class RunPane(Vertical):
     """Paints the Run; blind, it paints only that a run is going."""
 
     BORDER_TITLE = "4 run"
+    DEFAULT_CLASSES = "pane"
 
     def compose(self) -> ComposeResult:
         """Words, number, plot, text."""

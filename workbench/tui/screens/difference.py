@@ -78,4 +78,11 @@ def _named(record: Record) -> str:
 def _cells(row: object) -> list[Cell]:
     assert isinstance(row, Difference)
     ratio = f"{row.ratio:,.3f}" if row.ratio is not None else ""
-    return [row.field, shown(row.left), shown(row.right), ratio]
+    return [row.field, _short(row.left), _short(row.right), ratio]
+
+
+def _short(value: object) -> str:
+    """A number as people read it; the row under the cursor has it in full."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return shown(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

@@ -78,13 +78,13 @@ class FitScreen(Screen[None]):
             yield LedgerTable(GROUP_COLUMNS, id="groups")
         yield KeyHints(tabs("time"), tabs=True, id="fit-tabs")
         with Container(id="fit-pages"):
-            with Vertical(id="time", classes="-current") as time:
+            with Vertical(id="time", classes="page -current") as time:
                 time.border_title = "1 milliseconds a token against GB a token"
                 yield RatePlot(id="time-plot")
-            with Vertical(id="fraction") as fraction:
+            with Vertical(id="fraction", classes="page") as fraction:
                 fraction.border_title = "2 per cent of the ceiling against GB a token"
                 yield RatePlot(id="fraction-plot")
-            with Vertical(id="table") as table:
+            with Vertical(id="table", classes="page") as table:
                 table.border_title = "3 every model"
                 yield LedgerTable(ROW_COLUMNS, id="fit-rows")
                 yield Static(id="fit-words", markup=False)

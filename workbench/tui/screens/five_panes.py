@@ -52,7 +52,7 @@ class FivePanes(Screen[None]):
 
     def first_pane(self) -> Widget:
         """What there is to choose from."""
-        return ModelsPane(self.options, id="models", classes="-current")
+        return ModelsPane(self.options, id="models", classes="pane -current")
 
     def last_pane(self) -> Widget:
         """Power."""

@@ -5,10 +5,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from widgets.fact_list import Fact, FactList
 from workbench.tui.actions import ACTIONS, Action, Where
 
 TITLES: dict[Where, str] = {
@@ -29,7 +29,12 @@ LISTS = (
     ("enter", "Choose a checkpoint, open a module, show a record"),
     ("j k, arrows", "Move; g and G to the ends, page up and down"),
     ("h l, left right", "Close and open a module; * opens all below"),
-    ("tab", "Next pane or box; esc leaves a box"),
+    ("tab", "Next pane or box"),
+    ("esc", "Out of a box; back from every screen"),
+)
+LAST_WORDS = (
+    "Letters in the tree: V vision, A audio, P projector, E embedding, H head, X expert, D draft.\n"
+    "Every screen has its command: the headless form is also what a screen reader can read."
 )
 
 
@@ -45,34 +50,25 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(id="help") as box:
             box.border_title = "help"
             box.border_subtitle = "esc closes"
-            yield Static(help_content())
+            for title, facts in help_facts().items():
+                yield Static(title, classes="help-title", markup=False)
+                yield FactList(facts)
+            yield Static(LAST_WORDS, id="help-last", markup=False)
 
     def on_mount(self) -> None:
         """Arrow keys scroll."""
         self.query_one("#help").focus()
 
 
-def help_content() -> Content:
-    """The help text."""
-    parts: list[Content] = []
+def help_facts() -> dict[str, list[Fact]]:
+    """What the help says, by its titles: keys, what they do, the command that does the same."""
+    found = {}
     for where, title in TITLES.items():
-        parts.append(Content.styled(title, "bold $accent"))
-        parts += [_line(one) for one in ACTIONS if one.where == where]
-        parts.append(Content(""))
-    parts.append(Content.styled("In lists and trees", "bold $accent"))
-    parts += [Content.assemble((f"  {keys:<17}", "bold"), text) for keys, text in LISTS]
-    parts.append(Content(""))
-    parts.append(
-        Content(
-            "Letters in the tree: V vision, A audio, P projector, E embedding, H head, X expert, D draft.\n"
-            "Every screen has its command: the headless form is also what a screen reader can read."
-        )
-    )
-    return Content("\n").join(parts)
+        actions = [one for one in ACTIONS if one.where == where and one.keys != ("escape",)]
+        if actions:
+            found[title] = [_fact(one) for one in actions]
+    return found | {"In lists and trees": [Fact(keys, text) for keys, text in LISTS]}
 
 
-def _line(one: Action) -> Content:
-    line = [(f"  {one.shown_keys:<10}", "bold"), (one.help, "")]
-    if one.twin:
-        line.append((f"   workbench {one.twin}", "$quiet"))
-    return Content.assemble(*line)
+def _fact(one: Action) -> Fact:
+    return Fact(one.shown_keys, one.help, f"(workbench {one.twin})" if one.twin else "")

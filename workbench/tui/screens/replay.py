@@ -70,7 +70,7 @@ class ReplayScreen(MainScreen):
     def first_pane(self) -> Widget:
         """The ledger's runs."""
         ledger = self._options.ledger or ledger_path()
-        return RecordsPane(ledger, self.replay.record.record_id, id="models", classes="-current")
+        return RecordsPane(ledger, self.replay.record.record_id, id="models", classes="pane -current")
 
     def last_pane(self) -> Widget:
         """Energy as it was recorded, after the reveal."""
@@ -247,6 +247,7 @@ class RecordedPower(VerticalScroll):
     """The record's own words on energy, once its rate is out."""
 
     BORDER_TITLE = "5 power"
+    DEFAULT_CLASSES = "pane"
 
     def compose(self) -> ComposeResult:
         """One list."""
