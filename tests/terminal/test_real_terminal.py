@@ -137,6 +137,9 @@ def test_a_signal_restores_the_terminal_keeps_the_record_and_gives_its_code(desk
     assert desk.terminal.exit_code == code
     assert desk.terminal.restored
     assert desk.statuses == statuses
+    if runs:
+        [record] = store.read(desk.ledger).records
+        assert record.reason.startswith(f"Ended by {number.name}.")
 
 
 @pytest.mark.parametrize("desk", [24], indirect=True)

@@ -46,8 +46,8 @@ class Running(Protocol):
     async def stop_going(self) -> None:
         """Stop it, keep its record."""
 
-    async def shut_down(self) -> None:
-        """Leave no process and no lock without its record behind."""
+    async def shut_down(self, reason: str = "") -> None:
+        """Leave no process and no lock without its record behind; `reason`: what ended it, if no key."""
 
 
 class WorkbenchApp(App[None]):
@@ -121,21 +121,23 @@ class WorkbenchApp(App[None]):
     # --- the ways out ---
 
     def _on_signal(self, number: signal.Signals) -> None:
-        self.run_worker(self.leave(128 + number), group="leave", exit_on_error=False)
+        leaving = self.leave(128 + number, f"Ended by {number.name}.")
+        self.run_worker(leaving, group="leave", exit_on_error=False)
 
-    async def leave(self, code: int = 0) -> None:
-        """End a run and keep its record, restore the terminal, exit with `code`."""
+    async def leave(self, code: int = 0, reason: str = "") -> None:
+        """End a run and keep its record, which says `reason`; restore the terminal, exit with `code`."""
         if self._leaving:
             return
         self._leaving = True
         try:
-            await asyncio.wait_for(self._shut_down(), LAST_WORDS_S)
+            await asyncio.wait_for(self._shut_down(reason), LAST_WORDS_S)
         finally:
             self.exit(return_code=code)
 
-    async def _shut_down(self) -> None:
+    async def _shut_down(self, reason: str) -> None:
         """Whatever screens run something end it, and keep its records."""
-        await asyncio.gather(*(one.shut_down() for one in self.screen_stack if isinstance(one, Running)))
+        running = [one for one in self.screen_stack if isinstance(one, Running)]
+        await asyncio.gather(*(one.shut_down(reason) for one in running))
 
     async def action_leave_program(self) -> None:
         """`q`."""

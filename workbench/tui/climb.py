@@ -120,10 +120,12 @@ class Climb:
             self._without = True
             self._look.cancel()
 
-    async def close(self) -> None:
-        """Leave no process behind, and no lock without its record."""
+    async def close(self, reason: str = "") -> None:
+        """Leave no process behind, and no lock without its record, which says `reason` if there is one."""
         if self._ladder is not None:
             try:
+                if reason:
+                    await self._ladder.cancel(reason)
                 await self._ladder.close()
             except WorkbenchError as error:
                 self._post(Notice(f"{error.message} {error.hint}", problem=True))

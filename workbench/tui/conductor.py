@@ -141,12 +141,14 @@ class Conductor:
         if self._measurement is not None:
             await self._measurement.cancel()
 
-    async def close(self) -> None:
-        """Give the measurement up: no process stays, a locked number leaves its record."""
+    async def close(self, reason: str = "") -> None:
+        """Give the measurement up: no process stays, a locked number leaves its record with this `reason`."""
         measurement, self._measurement, self.run = self._measurement, None, None
         if measurement is None:
             return
         try:
+            if reason:
+                await measurement.cancel(reason)
             await measurement.close()
         except WorkbenchError as error:
             self._post(Notice(f"{error.message} {error.hint}", problem=True))

@@ -181,11 +181,11 @@ class LadderScreen(Screen[None]):
         """Stop it."""
         self.action_stop_climb()
 
-    async def shut_down(self) -> None:
+    async def shut_down(self, reason: str = "") -> None:
         """Leave no process and no lock without its record behind."""
         if self._laying is not None:
             self._laying.cancel()
-        await self.climb.close()
+        await self.climb.close(reason)
 
     def _refuse(self, why: str) -> None:
         self.post_message(Notice(why, problem=True))

@@ -133,6 +133,6 @@ class MainScreen(WorkingDesk):
         """Stop it."""
         await self.action_stop()
 
-    async def shut_down(self) -> None:
+    async def shut_down(self, reason: str = "") -> None:
         """Leave no process and no lock without its record behind."""
-        await asyncio.gather(self.graph_look.stop(), self.probe.stop(), self.conductor.close())
+        await asyncio.gather(self.graph_look.stop(), self.probe.stop(), self.conductor.close(reason))
