@@ -85,6 +85,17 @@ async def test_known_figures_are_offered_by_name_and_enter_takes_the_first(desk,
         assert not app.main_screen.query_one("#offers").display
 
 
+async def test_a_figure_said_before_a_checkpoint_gives_the_keys_back(desk, known):
+    known[0] = KnownFigures((), UNCERTAIN.question)
+    async with desk.add(DENSE).open((80, 24)) as (app, pilot):
+        await pilot.press("b", *"819", "enter")
+        await until(lambda: app.main_screen.desk.figures)
+        await pilot.press("1")
+        await pick(app, pilot)
+        assert [figure.gbps for figure in app.main_screen.desk.figures] == [819]
+        assert app.main_screen.query_one("#figure").value == "819"
+
+
 async def test_another_known_figure_becomes_the_principal_one(desk, known):
     async with desk.add(DENSE).open() as (app, pilot):
         await pick(app, pilot)

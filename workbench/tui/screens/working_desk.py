@@ -159,6 +159,8 @@ class WorkingDesk(FivePanes):
         self._use(*event.figures)
         if self.desk.plan is not None:
             self.query_one("#number", PredictionInput).focus()
+        else:  # nothing to predict yet: back to the keys
+            self.set_focus(self.query_one("#prediction"))
 
     def _use(self, *figures: BandwidthFigure) -> None:
         """Make the first figure the principal one; figures of other kinds stay as further ceilings."""
