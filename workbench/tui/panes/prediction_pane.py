@@ -3,6 +3,10 @@
 What may be shown before the lock is decided in `desk` and `words`; this pane only places it.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
@@ -16,7 +20,6 @@ from workbench.prediction.parse import parse_predictions
 from workbench.tui.desk import Desk, run_is_off
 from workbench.tui.panes import say
 from workbench.tui.panes.figure_box import FigureBox
-from workbench.tui.panes.verdict import Verdict
 from workbench.tui.seal import seal_words, state_of
 from workbench.tui.words import (
     beside_facts,
@@ -25,6 +28,9 @@ from workbench.tui.words import (
     locked_words,
     prediction_text,
 )
+
+if TYPE_CHECKING:
+    from workbench.tui.panes.verdict import Verdict
 
 NUMBER_HINT = "tok/s (143), or 25 ms, or a class: ana=120 bo=300"
 
@@ -104,6 +110,8 @@ class PredictionPane(VerticalScroll):
         elif self._verdict is None or self._verdict.record is not record:
             if self._verdict is not None:
                 self._verdict.remove()
+            from workbench.tui.panes.verdict import Verdict  # the first screen does not owe it
+
             self._verdict = Verdict(record, beside_facts(desk.beside), synthetic=desk.synthetic)
             self.mount(self._verdict, before=0)
             self.scroll_home(animate=False)
