@@ -97,7 +97,7 @@ async def test_two_marked_records_are_compared_field_by_field(desk):
         await pilot.press("j", "space", "j", "space", "equals_sign")
         await pilot.pause()
         text = " ".join(screen_text(app).split())
-    assert "weight_bytes_per_token 20391405152 1659035776 0.081" in text
+    assert "weight_bytes_per_token 20,391,405,152 1,659,035,776 0.081" in text
     assert "rule all-bytes count" in text
 
 
