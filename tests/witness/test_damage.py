@@ -71,6 +71,13 @@ def one_tensor_an_expert(tensors):
     return unstacked
 
 
+def as_bits(tensors):
+    packed = {
+        tensor.name for tensor in saved_by_mlx_lm(configurations()["bitnet"]).tensors if tensor.dtype == "U8"
+    }
+    return {name: array.astype(mx.uint8) if name in packed else array for name, array in tensors.items()}
+
+
 def test_experts_in_tensors_of_their_own_are_told_apart(tmp_path):
     trials = trials_of(real(configurations()["olmoe"], tmp_path / "olmoe", one_tensor_an_expert))
     layers, matrices, experts, chosen = 4, 3, 8, 2
@@ -85,6 +92,16 @@ def test_projections_that_share_another_layers_cache_can_be_destroyed(tmp_path):
     assert trials["embedding", "looked-up rows"].moved  # of the per-layer table
     assert not trials["embedding", "other rows"].moved
     assert trials["embedding", "read"].moved  # the tied table
+
+
+def test_a_model_that_this_backend_cannot_run_is_not_proven_in_words(tmp_path):
+    path = real(configurations()["bitnet"], tmp_path / "bitnet", as_bits)
+    if mx.metal.is_available():
+        pytest.skip("here it can")
+    with pytest.raises(WorkerError) as failure:
+        trials_of(path)
+    assert failure.value.code == "kernel_missing"
+    assert "takes no real step here: the model needs a kernel" in failure.value.message
 
 
 async def test_a_model_that_does_not_fit_is_not_loaded(tiny, monkeypatch):
