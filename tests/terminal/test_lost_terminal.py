@@ -10,7 +10,7 @@ import pytest
 SCRIPT = """
 import os, signal, threading
 signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the worst case: nobody hears it
-from workbench.tui import app, lost_terminal
+from workbench.tui import app, lost_terminal, replay_app
 from workbench.tui.options import Options
 
 lost_terminal.LOOK_S = lost_terminal.GRACE_S = 0.05
@@ -20,20 +20,26 @@ def run(self, mouse):
     {stuck}
 
 app.WorkbenchApp.run = run
-app.run(Options())
+{screens}
 """
+SCREENS = {
+    "the workbench": "app.run(Options())",
+    "a replay": "replay_app.run(Options(), None)",
+}
 STUCK = {
     "in the event loop, as behind a dead writer": "threading.Event().wait()",
     "in a thread, as in Textual's reader": "threading.Thread(target=threading.Event().wait).start()",
 }
 
 
+@pytest.mark.parametrize("screens", SCREENS.values(), ids=SCREENS)
 @pytest.mark.parametrize("stuck", STUCK.values(), ids=STUCK)
-def test_nothing_that_waits_for_a_lost_terminal_keeps_the_process(stuck, tmp_path):
+def test_nothing_that_waits_for_a_lost_terminal_keeps_the_process(stuck, screens, tmp_path):
     pid, terminal = pty.fork()
     if pid == 0:
+        script = SCRIPT.format(stuck=stuck, screens=screens)
         environment = os.environ | {"WORKBENCH_HOME": str(tmp_path)}
-        os.execve(sys.executable, [sys.executable, "-c", SCRIPT.format(stuck=stuck)], environment)
+        os.execve(sys.executable, [sys.executable, "-c", script], environment)
     watchdog = threading.Timer(30, os.kill, (pid, 9))
     watchdog.start()
     assert os.read(terminal, 5) == b"ready"

@@ -221,10 +221,14 @@ class WorkbenchApp(App[None]):
 
 def run(options: Options) -> int:
     """Run the screens; returns the exit code, 128 + n after a signal."""
-    app = WorkbenchApp(replace(options, settings=load_settings()))
+    return on_terminal(WorkbenchApp(replace(options, settings=load_settings())))
+
+
+def on_terminal(app: WorkbenchApp) -> int:
+    """Run an app for as long as its terminal lasts; returns the exit code, 128 + n after a signal."""
     lost_terminal.watch()
     try:
-        app.run(mouse=options.mouse)
+        app.run(mouse=app.options.mouse)
     finally:
         lost_terminal.leave_if_gone(app.return_code)
     return app.return_code or 0

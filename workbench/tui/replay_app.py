@@ -5,7 +5,7 @@ from textual.screen import Screen
 
 from workbench.ledger.record import Record
 from workbench.protocol.playback import Tempo
-from workbench.tui.app import WorkbenchApp
+from workbench.tui.app import WorkbenchApp, on_terminal
 from workbench.tui.options import Options
 from workbench.tui.screens.replay import ReplayScreen
 
@@ -31,6 +31,4 @@ class ReplayApp(WorkbenchApp):
 
 def run(options: Options, record: Record, because: str | None = None, speed: float = 1.0) -> int:
     """Play a record on this terminal; returns the exit code, 128 + n after a signal."""
-    app = ReplayApp(options, record, because, Tempo(speed))
-    app.run(mouse=options.mouse)
-    return app.return_code or 0
+    return on_terminal(ReplayApp(options, record, because, Tempo(speed)))
