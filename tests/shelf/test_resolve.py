@@ -47,7 +47,8 @@ def test_paths_come_first_and_become_absolute(models, cache, monkeypatch):
 
 def test_a_synthetic_name_is_known_before_it_is_built(cache):
     name = synthetic.NAMES[0]
-    assert resolve(f"synthetic/{name}", cache=cache) == synthetic.path_of(name)
+    for text in (f"synthetic/{name}", f"synthetic/{name}/"):
+        assert resolve(text, cache=cache) == synthetic.path_of(name)
     error = refused("synthetic/none", cache=cache)
     assert name in error.hint
 
@@ -99,6 +100,12 @@ def test_a_mistyped_path_is_an_error_and_never_a_download(text, models, cache, m
     assert error.code == "checkpoint_missing"
     assert "hf download" not in error.hint
     assert "\n" not in error.message and len(error.message) < 400
+
+
+def test_only_what_is_called_alike_is_proposed_for_a_mistyped_path(models, cache):
+    (models / "acme" / ".cache").mkdir()
+    assert "Did you mean" not in refused(f"{models}/acme/x", cache=cache).hint
+    assert f"Did you mean {models}/acme/tiny-4bit?" in refused(f"{models}/acme/tiny-8bit", cache=cache).hint
 
 
 def test_a_typing_error_below_a_folder_that_exists_is_a_path(models, cache, monkeypatch):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from workbench.errors import CheckpointError
@@ -49,17 +50,18 @@ def resolve(text: str, model_dirs: Sequence[Path] = (), *, cache: Path | None = 
             f"Name one: {', '.join(visible(repository) for repository in alike[:5])}.",
             code="checkpoint_ambiguous",
         )
+    synthetic_names = [synthetic.PREFIX + spec for spec in synthetic.NAMES]
     raise _nothing(
         text,
         "no such path, and no such repository in the cache or below --models",
-        [*known, *(place.name for place in here), *(synthetic.PREFIX + spec for spec in synthetic.NAMES)],
+        _nearest(text, [*known, *(place.name for place in here), *synthetic_names]),
         download=name if "/" in name else "",
     )
 
 
 def _synthetic(text: str) -> Path:
     try:
-        return synthetic.path_of(text)
+        return synthetic.path_of(text.rstrip("/"))
     except KeyError:
         names = ", ".join(synthetic.PREFIX + name for name in synthetic.NAMES)
         raise CheckpointError(
@@ -87,17 +89,21 @@ def _placed(text: str, here: Sequence[Place]) -> Path | None:
 
 
 def _siblings(path: Path) -> list[str]:
-    """What lies where a mistyped path's last part should be."""
+    """What lies where a mistyped path's last part should be, the nearest first."""
     try:
-        return [str(path.parent / sibling.name) for sibling in list(path.parent.iterdir())[:1000]]
+        names = [sibling.name for sibling in islice(path.parent.iterdir(), 1000)]
     except OSError:
         return []
+    return [str(path.parent / name) for name in _nearest(path.name, names)]
 
 
-def _nothing(text: str, why: str, known: Sequence[str] = (), download: str = "") -> CheckpointError:
+def _nearest(text: str, known: Sequence[str]) -> list[str]:
     from difflib import get_close_matches  # only who mistyped pays for it
 
-    near = get_close_matches(text, known, n=3, cutoff=0.6)
+    return get_close_matches(text, known, n=3, cutoff=0.6)
+
+
+def _nothing(text: str, why: str, near: Sequence[str] = (), download: str = "") -> CheckpointError:
     hint = f"Did you mean {' or '.join(visible(name) for name in near)}? " if near else ""
     if download:
         hint += f"`hf download {download}` fetches a repository; "
