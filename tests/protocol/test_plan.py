@@ -12,12 +12,12 @@ from workbench.accounting import engine
 from workbench.accounting.context import Cache, CacheKind, Context
 from workbench.accounting.count import AppliedOverride
 from workbench.accounting.roles import Role
-from workbench.checkpoint.checkpoint import Finding
-from workbench.errors import UsageError
+from workbench.checkpoint.checkpoint import Finding, State
+from workbench.errors import CheckpointError, UsageError
 from workbench.ledger.parts import Warn
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
 from workbench.protocol.accounts import bytes_fields, figure_fields, model_fields, revision
-from workbench.protocol.plan import RULES, Plan, RunSettings, expected_seconds
+from workbench.protocol.plan import RULES, Plan, RunSettings, expected_seconds, require_runnable
 
 OVERRIDE = AppliedOverride("w", Role.HEAD, Fraction(1, 2), "read in the code", 1)
 OVERRIDDEN = {
@@ -180,3 +180,11 @@ def test_on_the_source_documents_own_checkpoints_every_field_is_theirs(name):
     assert fields["weight_bytes_per_token"] == counted.seed.weight_bytes
     assert fields["tied_embeddings"] == counted.seed.tied
     assert (fields["weight_bytes_draft"], fields["weight_bytes_other_skipped"]) == (0, 0)
+
+
+def test_why_a_checkpoint_cannot_be_run_is_one_sentence_whether_its_reason_ends_in_a_stop_or_not():
+    for reason in ("a shard is missing", "A pointer. Run `git lfs pull`."):
+        damaged = checkpoint(state=State.INCOMPLETE, reason=reason)
+        with pytest.raises(CheckpointError) as refused:
+            require_runnable(Plan(damaged, count()))
+        assert refused.value.message == f"tiny cannot be run: it is incomplete ({reason.rstrip('.')})."

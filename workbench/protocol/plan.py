@@ -155,7 +155,7 @@ def require_runnable(plan: Plan) -> None:
     """Raise CheckpointError where the plan's checkpoint cannot be run or its count predicts nothing."""
     checkpoint, count = plan.checkpoint, plan.count
     if checkpoint.state is not State.COMPLETE:
-        reason = checkpoint.reason or "no reason given"
+        reason = checkpoint.reason.rstrip(".") or "no reason given"
         raise CheckpointError(
             f"{checkpoint.name} cannot be run: it is {checkpoint.state} ({reason}).",
             "Complete or replace the checkpoint; `workbench models` lists those that can be run.",
