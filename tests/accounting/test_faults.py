@@ -131,6 +131,68 @@ def test_only_towers_nothing_read():
     assert found.refusal.code == "nothing_read"
 
 
+def test_a_head_with_fewer_rows_than_the_table_is_said_but_padding_is_not():
+    for rows, expected in ((50, ["short_head"]), (99, [])):
+        found = counted(tensors={"lm_head.weight": ("BF16", [rows, 64])})
+        assert codes(found) == expected
+
+
+def test_a_head_without_a_table_is_said():
+    assert codes(counted(without=["model.embed_tokens.weight"])) == ["no_table"]
+
+
+def test_a_head_alone_is_no_model_of_two_layers():
+    found = counted(without=[name for name in MODEL if name != "lm_head.weight"])
+    assert found.refusal.code == "layers_missing"
+
+
+def test_ordinary_layers_past_the_depth_are_told_and_next_n_layers_are_not():
+    more = {name.replace("layers.1", "layers.2"): entry for name, entry in MODEL.items()}
+    assert codes(counted(tensors=more)) == ["layers_beyond_depth"]
+    assert codes(counted({"num_nextn_predict_layers": 1}, tensors=more)) == []
+    draft = {"model.layers.2.eh_proj.weight": ("BF16", [64, 128])}
+    assert codes(counted(tensors=more | draft)) == []
+
+
+DENSE = {
+    f"model.layers.{layer}.{name}.weight": ("BF16", [64, 64])
+    for layer in range(2, 6)
+    for name in ("mixer.in_proj", "mlp.up_proj", "mlp.down_proj")
+}
+
+
+@pytest.mark.parametrize("gone", ["mixer.in_proj", "mlp.down_proj"])
+def test_one_layer_that_lacks_what_its_like_have_is_named(gone):
+    tensors = {name: entry for name, entry in DENSE.items() if name != f"model.layers.3.{gone}.weight"}
+    found = counted({"num_hidden_layers": 6}, tensors=tensors)
+    (finding,) = found.findings
+    assert finding.code == "layer_lacks_weights"
+    assert f"Layer 3 lacks weights that other layers have (model.layers.#.{gone})" in finding.message
+
+
+def test_layers_that_differ_by_design_lack_nothing():
+    two = [f"model.layers.{layer}.mixer.in_proj.weight" for layer in (2, 4)]
+    tensors = {name: entry for name, entry in DENSE.items() if name not in two}
+    assert codes(counted({"num_hidden_layers": 6}, tensors=tensors)) == []
+
+
+def test_experts_without_a_router_are_told():
+    gates = [f"model.layers.{layer}.mlp.gate.weight" for layer in range(2)]
+    assert codes(counted(without=gates)) == ["router_missing"]
+
+
+def test_two_values_of_k_are_told():
+    assert codes(counted({"moe_topk": 4})) == ["k_conflict"]
+    assert codes(counted({"moe_topk": 2})) == []
+
+
+@pytest.mark.parametrize(("scales", "expected"), [("BF16", ["biases_missing"]), ("U8", [])])
+def test_affine_weights_without_biases_are_told(scales, expected):
+    block = "model.layers.0.mlp.up_proj"
+    packed = {f"{block}.weight": ("U32", [32, 8]), f"{block}.scales": (scales, [32, 1])}
+    assert codes(counted(tensors=packed)) == expected
+
+
 @pytest.mark.parametrize(
     ("depth", "missing"), [(4, "2, 3"), (100, "2, 3, 4, 5, 6, 7, ..."), (10**12, "2, 3, 4")]
 )

@@ -7,24 +7,20 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from workbench.accounting.account import Entry, Totals
+from workbench.accounting.completeness import (
+    missing_biases,
+    missing_experts,
+    missing_layers,
+    missing_scales,
+    uneven_layers,
+)
 from workbench.accounting.experts import holds_shared
 from workbench.accounting.names import folded
+from workbench.accounting.roles import Role
 from workbench.accounting.rules.rule import Facts
-from workbench.accounting.survey import Pattern
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
 from workbench.checkpoint.model_config import ModelConfig, as_int
 from workbench.escape import visible
-
-WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
-"""Parameters that are a module's weight itself."""
-PACKED = (
-    ("weight", frozenset({"U32"}), "scales"),
-    ("qweight", frozenset({"I32", "U32"}), "scales"),
-    ("weight_packed", frozenset({"I32", "U8"}), "weight_scale"),
-    ("blocks", frozenset({"U8"}), "scales"),
-)
-"""How a packed weight's name ends, the integers that it is packed into, and what stands beside it: without
-that it is no numbers. A module may be packed in one layer (or one expert) and dense in the next."""
 
 
 class Faults(NamedTuple):
@@ -43,15 +39,17 @@ def find_faults(
         *_nothing(totals),
         *((facts.vocabulary.refusal,) if facts.vocabulary.refusal else ()),
         *_experts(facts, entries, totals),
-        *_missing_parts(entries),
-        *_missing_layers(facts),
-        *_missing_scales(facts),
+        *missing_experts(entries),
+        *missing_layers(facts, entries),
+        *missing_scales(facts),
     ]
     experts = max((entry.verdict.experts for entry in entries), default=0)
     findings = [
         *facts.vocabulary.findings,
         *refusals[1:],
-        *_assumptions(facts, experts),
+        *_assumptions(facts, entries, experts),
+        *uneven_layers(facts),
+        *missing_biases(facts),
         *_unclassified(entries),
         *_loaders_ways(checkpoint, facts, totals, change_on_load),
     ]
@@ -105,28 +103,21 @@ def _agrees(experts: int, config: ModelConfig) -> bool:
     return experts == config.experts or experts in listed or together or holds_shared(config, experts)
 
 
-def _missing_parts(entries: Sequence[Entry]) -> Iterator[Finding]:
-    """A list of experts where one of them lacks a weight that the others have."""
-    have: dict[tuple[str, str], tuple[int, int]] = {}
-    for group, verdict, _ in entries:
-        path = group.pattern.path
-        routed = verdict.experts or verdict.rule == "other-modality-expert"
-        if routed and group.listed and path.parameter in WEIGHTS:
-            key = (folded(".".join(path.module)), group.written)
-            have[key] = (have.get(key, (0, 0))[0] + group.tensors, group.listed)
-    for (module, written), (tensors, listed) in have.items():
-        if tensors < listed:
-            name = visible(module.replace("#", written, 1), 120)
-            yield Finding(
-                "experts_mismatch",
-                f"{name} has weights for {tensors:,} of its {listed:,} experts: the checkpoint is not "
-                "complete, and its count would be too low.",
-            )
-            return
-
-
-def _assumptions(facts: Facts, experts: int) -> Iterator[Finding]:
+def _assumptions(facts: Facts, entries: Sequence[Entry], experts: int) -> Iterator[Finding]:
     config = facts.config
+    routed = any(entry.verdict.role is Role.ROUTER for entry in entries)
+    if experts and experts == config.experts and not routed:
+        yield Finding(
+            "router_missing",
+            "Routed experts without a router to choose among them: if it is missing, the count is too low.",
+        )
+    if len(set(config.experts_per_token_said)) > 1:
+        said = " and ".join(f"{k:,}" for k in config.experts_per_token_said)
+        yield Finding(
+            "k_conflict",
+            f"config.json gives the experts per token more than once ({said}): {config.experts_per_token} is "
+            "taken.",
+        )
     if not experts and (config.experts or 0) > 1 and config.experts_per_token:
         yield Finding(
             "experts_not_found",
@@ -156,55 +147,6 @@ def _assumptions(facts: Facts, experts: int) -> Iterator[Finding]:
             "loops_assumed",
             f"The configuration speaks of looped layers without their number: {config.loops} passes assumed.",
         )
-
-
-def _missing_layers(facts: Facts) -> Iterator[Finding]:
-    depth, seen = facts.config.layers, facts.survey
-    present = set(seen.decoder) | facts.config.empty_layers
-    if depth is None or not seen.decoder:
-        return
-    missing = depth - sum(1 for index in present if index < depth)
-    gapless = max(present) + 1 == len(present)
-    if missing <= 0 or (gapless and len(present) + sum(seen.beside.values()) >= depth):
-        return
-    first = [index for index in range(min(depth, len(present) + 7)) if index not in present]
-    shown = ", ".join(map(str, first[:6])) + (", ..." if missing > 6 else "")
-    yield Finding(
-        "layers_missing",
-        f"{missing:,} of {depth:,} layers have no tensors under {visible(seen.stack, 80)} ({shown}): the "
-        "checkpoint is not complete, and its count would be too low.",
-    )
-
-
-def _missing_scales(facts: Facts) -> Iterator[Finding]:
-    stored: dict[tuple[str, str], int] = {}
-    packed: dict[tuple[str, str], tuple[str, int]] = {}  # (name, layer): its scales' name, tensors
-    for pattern in facts.survey.patterns:
-        name = folded(pattern.path.name)
-        scales = _scales_of(name, pattern)
-        for written, group in pattern.groups.items():
-            key = (name, written)
-            stored[key] = stored.get(key, 0) + group.tensors
-            if scales:
-                packed[key] = (scales, packed.get(key, ("", 0))[1] + group.tensors)
-    for (name, written), (scales, tensors) in packed.items():
-        if stored.get((scales, written), 0) < tensors:
-            where = name.replace("#", written, 1) if written else name
-            yield Finding(
-                "scales_missing",
-                f"{visible(where, 120)} is packed, but its {scales.rpartition('.')[2]} are missing: the "
-                "weight cannot be read, and the count would be too low.",
-            )
-            return
-
-
-def _scales_of(name: str, pattern: Pattern) -> str:
-    """The name of the scales that a packed weight needs; "" for any other tensor."""
-    if len(pattern.shape) > 1:
-        for ending, dtypes, scales in PACKED:
-            if pattern.dtype in dtypes and name.endswith((f".{ending}", f"_{ending}")):
-                return name.removesuffix(ending) + scales
-    return ""
 
 
 def _unclassified(entries: Sequence[Entry]) -> Iterator[Finding]:

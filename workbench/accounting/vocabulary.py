@@ -110,6 +110,10 @@ def _decide(tables: dict[str, Pattern], heads: dict[str, Pattern], config: Model
             findings.append(_two_tables(len(tables), largest))
     elif not heads:
         refusal = _NO_VOCABULARY
+    elif not tables:
+        findings.append(_no_table(read))
+    elif heads[read].path.parameter == "weight" and 20 * rows[read] < 19 * rows[largest]:
+        findings.append(_short_head(read, rows[read], rows[largest]))
     if config.tie_conflict:
         findings.append(_conflict(tied))
     return Vocabulary(tuple(heads), read, tied, rows, tuple(findings), refusal)
@@ -144,6 +148,22 @@ def _no_head(table: str) -> Finding:
         "tie_flag",
         f"config.json says that the head is its own tensor, but none is stored: {visible(table, 80)} is "
         "counted as the head.",
+    )
+
+
+def _no_table(head: str) -> Finding:
+    return Finding(
+        "no_table",
+        f"No embedding is stored beside the head {visible(head, 80)}: the row that a token looks up is not "
+        "counted, and a whole model has one.",
+    )
+
+
+def _short_head(head: str, rows: int, table_rows: int) -> Finding:
+    return Finding(
+        "short_head",
+        f"The head {visible(head, 80)} has {rows:,} rows, the embedding {table_rows:,}: if rows are missing, "
+        "the count is too low.",
     )
 
 

@@ -37,11 +37,12 @@ class ModelConfig(NamedTuple):
     """What a configuration says of the language model. None = it does not say.
 
     `layers` is the depth of the decoder stack (without next-n layers); `empty_layers` are those that hold no
-    weights. `experts` is E, `experts_per_token` k; `experts_listed` are the values where the config gives E
-    per layer or per modality; `zero_experts` are router rows without weights. `tie` is None where the config
-    is silent or contradicts itself (`tie_conflict`). `loops` is how often the stack runs per token
-    (`loops_assumed`: the config speaks of loops without their number). `modalities`: the config describes a
-    vision or audio part, or nests its language model as one part of several.
+    weights. `experts` is E, `experts_per_token` k, and `experts_per_token_said` what each of its keys says;
+    `experts_listed` are the values where the config gives E per layer or per modality; `zero_experts` are
+    router rows without weights. `tie` is None where the config is silent or contradicts itself
+    (`tie_conflict`). `loops` is how often the stack runs per token (`loops_assumed`: the config speaks of
+    loops without their number). `modalities`: the config describes a vision or audio part, or nests its
+    language model as one part of several.
     `text` is the language model's own mapping, for readers that need more.
     """
 
@@ -52,6 +53,7 @@ class ModelConfig(NamedTuple):
     vocab: int | None = None
     experts: int | None = None
     experts_per_token: int | None = None
+    experts_per_token_said: tuple[int, ...] = ()
     experts_listed: tuple[int, ...] = ()
     shared_experts: int = 0
     zero_experts: int = 0
@@ -89,6 +91,9 @@ def view(config: Mapping[str, Any]) -> ModelConfig:
         vocab=first_int(text, VOCABULARY_KEYS) or first_int(config, VOCABULARY_KEYS),
         experts=experts,
         experts_per_token=_experts_per_token(text),
+        experts_per_token_said=tuple(
+            k for key in EXPERTS_PER_TOKEN_KEYS if (k := as_int(text.get(key))) is not None
+        ),
         experts_listed=listed,
         shared_experts=max(0, first_int(text, SHARED_EXPERT_KEYS) or 0),
         zero_experts=max(0, as_int(text.get("zero_expert_num")) or 0),
