@@ -67,7 +67,9 @@ async def test_a_typed_meter_measures_the_pass_and_the_verdict_names_claim_and_s
         assert seconds > 29
         await sees(app, "#prediction", f"will take {duration(seconds)}")
         await run_to_end(app, pilot)
-        expected = "energy 0.2361 mWh/token 0.85 J/token, at 100.0 tok/s; indicative: external meter"
+        expected = (
+            "energy 0.2361 mWh/token = 85.0 W / (3.6 x 100.0 tok/s), 0.85 J/token; indicative: external"
+        )
         await sees(app, "#prediction", expected)
         await sees(app, "#prediction", "Shelly plug")
         await sees(app, "#power", "external indicative external meter, typed: Shelly plug")
@@ -199,13 +201,14 @@ def test_energy_is_shown_only_with_claim_and_scope():
         source="nvml",
         scope="GPU board, measured",
         claim="valid",
+        mean_w=100.0,
         mwh_per_token_gross=0.852,
         mwh_per_token_net=0.7,
         j_per_token_gross=3.067,
         tps_in_window=32.6,
     )
     assert words(energy_facts(valid)) == (
-        "energy 0.852 mWh/token 3.067 J/token, net of idle 0.7 mWh/token, at 32.6 tok/s; "
+        "energy 0.852 mWh/token = 100.0 W / (3.6 x 32.6 tok/s), 3.067 J/token, net of idle 0.7 mWh/token; "
         "valid: GPU board, measured"
     )
     none = PowerReading(

@@ -112,7 +112,7 @@ def _reading(reading: PowerReading) -> str:
     formula = f" = {reading.mean_w:.1f} W / (3.6 x {rate(tps)} tok/s)" if tps else f", {reading.mean_w:.1f} W"
     joules = f", {reading.j_per_token_gross:.3g} J/token" if reading.j_per_token_gross is not None else ""
     net = reading.mwh_per_token_net
-    above = f"; {round(net, 6) + 0.0:.3g} mWh above idle" if net is not None else ""
+    above = f"; {round(net, 5) + 0.0:.3g} mWh above idle" if net is not None else ""
     return (
         f"{reading.mwh_per_token_gross:.3g} mWh/token{formula}{joules} gross{above};"
         f" by {where}; {reading.claim} claim{reasons}"

@@ -85,12 +85,13 @@ def energy_facts(reading: PowerReading, *, scope: bool = True) -> list[Fact]:
             return []
         reason = reading.claim_reasons[0] if reading.claim_reasons else "no figure"
         return [Fact("energy", "no claim", f"{reason}; {reading.scope}")]
-    joules = f"{reading.j_per_token_gross:.4g} J/token, " if reading.j_per_token_gross is not None else ""
-    net = reading.mwh_per_token_net
-    less_idle = f"net of idle {net:.4g} mWh/token, " if net is not None else ""
-    rate = f"at {reading.tps_in_window:.1f} tok/s" if reading.tps_in_window else ""
-    note = f"{joules}{less_idle}{rate}".rstrip(", ")
-    note = f"{note}; {reading.claim}: {reading.scope}" if scope else note
+    tps, power_w, net = reading.tps_in_window, reading.mean_w, reading.mwh_per_token_net
+    formula = f"= {watts(power_w)} / (3.6 x {tps:.1f} tok/s)" if tps and power_w is not None else ""
+    joules = f"{reading.j_per_token_gross:.4g} J/token" if reading.j_per_token_gross is not None else ""
+    less_idle = f"net of idle {round(net, 5) + 0.0:.4g} mWh/token" if net is not None else ""
+    note = ", ".join(part for part in (formula, joules, less_idle) if part)
+    if scope:
+        note = f"{note}; {reading.claim}: {reading.scope}".removeprefix("; ")
     return [Fact("energy", f"{reading.mwh_per_token_gross:.4g} mWh/token", note)]
 
 

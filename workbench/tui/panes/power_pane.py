@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from widgets.fact_list import Fact, FactList
+from workbench.analysis.rates import decode_tps
 from workbench.ledger.parts import PowerReading
 from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
@@ -78,6 +80,7 @@ class PowerPane(VerticalScroll):
             since_ns=opens_ns if is_open else None,
             tps=now.tps_mean if now is not None else None,
             expected_s=settings.energy_min_s,
+            repeats_tps=_rate_of(run),
         )
 
     def _opens(self, run: Run, first_token_ns: int) -> int:
@@ -99,6 +102,12 @@ class PowerPane(VerticalScroll):
         self.query_one(FactList).show(facts)
         if self.border_subtitle != subtitle:
             self.border_subtitle = subtitle
+
+
+def _rate_of(run: Run) -> float | None:
+    """The mean rate of the repeats, None before one has a rate."""
+    found = [tps for repeat in run.repeats if (tps := decode_tps(repeat.token_times_ns)) is not None]
+    return fmean(found) if found else None
 
 
 def _claims(readings: Sequence[PowerReading]) -> str:
