@@ -262,6 +262,11 @@ SENTENCES = [
         " tokens took much longer than others.",
     ),
     (
+        nine(inter_token_ms=tokens(11.0, 20.0)),
+        "The mean rate (95.1 tok/s) and the median token's (90.9) differ by 4.4 %: some tokens were much"
+        " faster than the rest.",
+    ),
+    (
         nine(tps_mean=95.1, tps_median=99.0),
         "The repeats' mean (95.1 tok/s) and median (99.0) differ by 4.1 %: one repeat stands apart.",
     ),

@@ -59,9 +59,10 @@ def _tokens(record: Record) -> str:
     if abs(of_median / tps - 1) <= MEAN_MEDIAN_LIMIT:
         return ""
     stalls = f" ({record.stalls} stall{'' if record.stalls == 1 else 's'})" if record.stalls else ""
+    some = "took much longer than others" if of_median > tps else "were much faster than the rest"
     return (
         f"The mean rate ({rate(tps)} tok/s) and the median token's ({rate(of_median)}) differ by"
-        f" {percent(abs(of_median / tps - 1))}{stalls}: some tokens took much longer than others."
+        f" {percent(abs(of_median / tps - 1))}{stalls}: some tokens {some}."
     )
 
 
