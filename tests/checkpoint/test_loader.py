@@ -7,7 +7,8 @@ import pytest
 
 from tests.checkpoint.malformed import CONFIG, TENSORS, TOTAL, dressed, whole
 from tests.checkpoint.malformed_sets import shards
-from tests.checkpoints import write_index, write_safetensors
+from tests.checkpoints import invent, write_index, write_safetensors
+from workbench.accounting.engine import count
 from workbench.checkpoint.checkpoint import State
 from workbench.checkpoint.reading import open_checkpoint
 
@@ -43,6 +44,21 @@ def test_a_checkpoint_without_a_tokenizer_is_not_run(tmp_path):
         (tmp_path / name).touch()
         assert open_checkpoint(tmp_path).state is State.COMPLETE
         (tmp_path / name).unlink()
+
+
+def test_a_vendors_params_stand_in_for_a_config_that_is_not_there(tmp_path):
+    tensors = {"tok_embeddings.weight": ("BF16", [100, 64]), "output.weight": ("BF16", [100, 64])}
+    experts = {f"layers.0.feed_forward.experts.{i}.w1.weight": ("BF16", [32, 64]) for i in range(4)}
+    root = invent(tmp_path / "vendor", tensors | experts)
+    (root / "model.safetensors").rename(root / "consolidated.safetensors")
+    moe = {"num_experts": 4, "num_experts_per_tok": 2}
+    (root / "params.json").write_text(json.dumps({"dim": 64, "n_layers": 1, "vocab_size": 100, "moe": moe}))
+    found = open_checkpoint(root)
+    assert found.state is State.NOT_LOADABLE
+    assert "params.json" in found.findings[0].message
+    assert count(found).weight_bytes == 2 * (100 * 64 + 2 * 32 * 64)
+    (root / "params.json").unlink()
+    assert count(open_checkpoint(root)).refusal.code == "experts_without_k"
 
 
 def test_vendor_names_alone_are_counted_but_not_run(tmp_path):

@@ -58,7 +58,7 @@ def missing_layers(facts: Facts, entries: Sequence[Entry]) -> Iterator[Finding]:
     if depth is None:
         return
     if not seen.decoder:
-        if depth > 1 and not any(entry.verdict.role in _LAYERED for entry in entries):
+        if depth > 1 and entries and not any(entry.verdict.role in _LAYERED for entry in entries):
             yield Finding("layers_missing", f"None of the {depth:,} layers has any tensor here.")
         return
     missing = depth - sum(1 for index in present if index < depth)

@@ -54,18 +54,19 @@ def open_directory(listing: Listing, name: str) -> Checkpoint:
 
 
 def read_config_beside(directory: Path) -> tuple[dict[str, Any], list[Finding]]:
-    """The config.json of a directory; an empty one and a finding where there is none to read."""
+    """The config.json of a directory; where there is none, a vendor's params.json or an empty one."""
     try:
         return read_config(directory / "config.json")
     except CheckpointError as error:
-        if error.code == "file_missing":
-            return {}, [
-                Finding(
-                    "config_missing",
-                    "no config.json here: bytes on disk hold, all else is inferred from the headers",
-                )
-            ]
-        return {}, [Finding("config_unreadable", f"{error.message}: treated as if there were none")]
+        if error.code != "file_missing":
+            return {}, [Finding("config_unreadable", f"{error.message}: treated as if there were none")]
+    try:
+        config, findings = read_config(directory / "params.json")
+    except CheckpointError:
+        text = "no config.json here: bytes on disk hold, all else is inferred from the headers"
+        return {}, [Finding("config_missing", text)]
+    text = "no config.json here: params.json says how the model is built, which mlx-lm does not read"
+    return config, [Finding("config_missing", text), *findings]
 
 
 def _index(listing: Listing) -> tuple[Index | None, list[Finding]]:
