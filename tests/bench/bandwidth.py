@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from workbench.worker.client import Worker
-from workbench.worker.messages import Probed, ProbeRequest, Ready
+from workbench.worker.messages import Failed, Probed, ProbeRequest, Ready
 
 STREAM = r"""
 #include <omp.h>
@@ -112,8 +112,7 @@ async def probed(nbytes: int, full: bool) -> Probed:
             await worker.send(ProbeRequest(bytes=nbytes, quick=not full))
         elif isinstance(report, Probed):
             answer = report
-        else:
-            assert answer is not None, report
+        assert not isinstance(report, Failed), report
     assert answer is not None
     return answer
 
