@@ -135,6 +135,8 @@ class PredictionInput(Vertical):
         event.stop()
         text = event.value if event.value.strip() else self._offer
         try:
+            if not text:
+                raise ValueError(self._hint)  # what may be typed, not what is wrong with nothing
             self._check(text)
         except ValueError as wrong:
             self._say(str(wrong), "-wrong")

@@ -59,6 +59,8 @@ async def test_enter_locks_only_what_is_understood():
         box = app.query_one(PredictionInput).focus()
         await pilot.press("enter")
         assert app.locked == []
+        assert app.words == "tok/s, or 25 ms"
+        assert box.has_class("-wrong")
         await pilot.press("x", "enter")
         assert app.locked == []
         assert "not a number" in app.words
