@@ -3,6 +3,7 @@
 The values fit the schema, so that the lines are records; `misfits` do not, so that they are damage.
 """
 
+import functools
 import json
 import typing
 import unicodedata
@@ -26,6 +27,8 @@ TEXTS = {
     "empty": "",
     "blank": "   ",
 }
+BOMB: list[Any] = functools.reduce(lambda inner, _: [inner], range(900), [])
+"""Nested nearly as deep as a decoder goes: who encodes it from a deeper stack fails."""
 NUMBERS = (0, -1, 2**63 - 1, -(2**63), 1e308, -1e308, 5e-324, 1e-7)
 
 
@@ -42,7 +45,7 @@ def one_field(name: str, text: str, number: float) -> dict[str, Any]:
 def misfits(name: str) -> list[dict[str, Any]]:
     """The sound record with values in one field that its type does not allow (where there are such)."""
     fields = msgspec.to_builtins(SOUND)
-    odd = [7, "7", True, [], [7], {}, {"a": 7}, [[[[]]]], {"a": {"b": [None]}}, 10**400, -(10**30), 1.5]
+    odd = [7, "7", True, [], [7], {}, {"a": 7}, [[[[]]]], {"a": {"b": [None]}}, 10**400, -(10**30), 1.5, BOMB]
     return [fields | {name: value} for value in odd if not _fits(name, value)]
 
 
@@ -66,7 +69,7 @@ def value_of(hint: Any, text: str, number: float) -> Any:
     if get_origin(hint) is list:
         return [value_of(inner[0], text, number)] * 2
     if get_origin(hint) is dict:
-        return {text: value_of(inner[1], text, number)}
+        return {text: value_of(inner[1], text, number), "matched": value_of(inner[1], text, number)}
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return {name: value_of(of, text, number) for name, of in typing.get_type_hints(hint).items()}
     simple = {
@@ -74,7 +77,6 @@ def value_of(hint: Any, text: str, number: float) -> Any:
         bool: True,
         float: float(number),
         int: number if isinstance(number, int) else int(max(-(2**63), min(2**63 - 1, number))),
-        Any: {text: [text, number, None], "matched": text},
     }
     return simple[hint]
 

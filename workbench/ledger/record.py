@@ -129,7 +129,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     in_force: str | None = None  # count, graph, override
     weight_bytes_per_token_without_overrides: Whole | None = None
     rule_version: Whole | None = None
-    overrides: list[dict[str, Any]] | None = None
+    overrides: list[dict[str, str | bool | Whole | float | None]] | None = None
     context_bytes_per_token_start: Whole | None = None
     context_bytes_per_token_end: Whole | None = None
     warnings: list[Warn] = msgspec.field(default_factory=list)

@@ -167,7 +167,7 @@ def _as_far_as_known(raw: bytes) -> Record | None:
     except UNDECODABLE:
         return None
     version = fields.get("schema_version") if isinstance(fields, dict) else None
-    if not isinstance(version, int) or version <= SCHEMA_VERSION:
+    if not isinstance(version, int) or not SCHEMA_VERSION < version < 2**31:
         return None
     for name in Record.__struct_fields__:
         if name not in fields:
