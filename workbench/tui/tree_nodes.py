@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from widgets.fact_list import Fact
 from widgets.outline import ByteNode
@@ -55,14 +56,17 @@ def matching(rows: Sequence[Row], text: str) -> list[Row]:
     return [row for row in rows if all(w in f"{row.name} {row.role} {row.rule}".lower() for w in words)]
 
 
-def detail(node: ByteNode) -> list[Fact]:
-    """The line under the tree: what the node under the cursor is, and by which rule."""
+def detail(node: ByteNode, rows: Sequence[Row] = (), config: Mapping[str, Any] | None = None) -> list[Fact]:
+    """The line under the tree: what the node under the cursor is, and by which rule.
+
+    `rows` and `config` are its checkpoint's: they say how many bits a packed weight has.
+    """
     source = node.source
     if not isinstance(source, Node):
         return []
     reads = Fact("a token reads", *_three(node), mark=node.note == DIFFERS)
     if source.row is not None:
-        return [*_tensor(source.row), reads]
+        return [*_tensor(source.row, rows, config or {}), reads]
     roles = ", ".join(role.replace("_", " ") for role in source.roles)
     name = Fact("module", source.path or source.name, f"{len(source.rows):,} tensors")
     return [name, reads, Fact("roles", roles)]
@@ -79,15 +83,12 @@ def _three(node: ByteNode) -> tuple[str, str]:
     return sized(node.token_bytes), f"{by}{by_seed}{by_graph}"
 
 
-def _tensor(row: Row) -> list[Fact]:
+def _tensor(row: Row, rows: Sequence[Row], config: Mapping[str, Any]) -> list[Fact]:
     from workbench.accounting.rules import RULES  # loads with the first count, not with the first screen
+    from workbench.tui.weight_bits import bits_words
 
     if row.rule == RECORDED:
         return [Fact("role", row.name, f"share {float(row.share):.4g}, as the record has it")]
-    elements = 1
-    for size in row.shape:
-        elements *= size
-    bits = f"{row.disk_bytes * 8 / elements:.3g} bits an entry" if elements else "empty"
     shape = "x".join(f"{size:,}" for size in row.shape) or "scalar"
     letter = f" {LETTERS[row.role]}" if row.role in LETTERS else ""
     role = f"{row.role.replace('_', ' ')}{letter}"
@@ -95,7 +96,7 @@ def _tensor(row: Row) -> list[Fact]:
     rule = RULES.get(row.rule)
     return [
         Fact("tensor", row.name),
-        Fact("form", f"{row.dtype} {shape}", bits),
+        Fact("form", f"{row.dtype} {shape}", bits_words(row, rows, config)),
         Fact("role", role, f"{read}; {row.rule}: {rule.sentence if rule else 'no such rule'}"),
     ]
 

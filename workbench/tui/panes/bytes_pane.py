@@ -1,6 +1,7 @@
 """The byte tree of the chosen checkpoint, and the tensor under the cursor with its rule."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -46,6 +47,7 @@ class BytesPane(Vertical):
         self.query_one("#tensor-filter").display = self.query_one(FactList).display = False
         self._count: Count | None = None
         self._looked: Looked | None = None
+        self._config: Mapping[str, Any] = {}
         self._checkpoint_name = self._shown = self._why_empty = ""
 
     def paint(self, desk: Desk, before: Desk | None) -> None:
@@ -59,6 +61,7 @@ class BytesPane(Vertical):
         ):
             return
         self._count, self._checkpoint_name, self._looked = desk.count, desk.name, desk.looked
+        self._config = desk.checkpoint.config if desk.checkpoint is not None else {}
         if desk.count is None:
             words = (
                 desk.problem.message if desk.problem else desk.busy or "choose a checkpoint: 1, then enter"
@@ -99,7 +102,8 @@ class BytesPane(Vertical):
     def _detail(self, index: int) -> None:
         node = self.byte_tree.node_at(index)
         facts = self.query_one(FactList)
-        facts.show(detail(node) if node else [])
+        rows = self._count.rows if self._count is not None else ()
+        facts.show(detail(node, rows, self._config) if node else [])
         facts.display = node is not None
 
     def toggle_order(self) -> None:
