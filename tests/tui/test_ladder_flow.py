@@ -9,6 +9,7 @@ from tests.tui.desk_stage import APPLE, DENSE, MIXTURE, half_run, lock, pick, sa
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
 from workbench.protocol import bandwidths
 from workbench.protocol.bandwidths import KnownFigures
+from workbench.tui.rungs import state_words
 from workbench.tui.screens.ladder import LadderScreen
 
 SMALL = "mlx-Qwen3.5-0.8B-4bit"
@@ -206,6 +207,7 @@ async def test_without_a_figure_the_known_ones_are_used_or_the_ladder_asks(desk,
         await pilot.press("escape", "r")
         assert not climb.climbing
         assert not any(rung.locked for rung in climb.rungs)
+        assert [state_words(rung) for rung in climb.rungs] == ["said", "said"]
 
 
 @pytest.mark.parametrize("number", ["0", "fast"])

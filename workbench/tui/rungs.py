@@ -110,7 +110,7 @@ def state_words(rung: Rung) -> str:
     if run is None:
         return "waiting" if rung.said else "number?"
     if run.phase in {Phase.STARTING, Phase.PREDICTING}:
-        return "locking" if rung.said else "number?"
+        return "said" if rung.said else "number?"
     if run.phase in {Phase.PREFILL, Phase.DECODING, Phase.COOLING} and run.repeat_index is not None:
         return f"{run.phase} {run.repeat_index + 1}/{run.plan.settings.repeats}"
     return str(run.phase)
