@@ -211,9 +211,9 @@ SENTENCES = [
     (
         nine(20.0, **STEADY),
         "10.9 % of the ceiling at spec 819 GB/s, count is low for about 9.4 billion parameters; the"
-        " repeats, the load and the quarters are steady, so it is bound by overhead or kernels (the"
-        " probe's matvec in 4-bit affine stops at 930.0 GB/s, 21.8 % of the 4,270.0 GB/s that this"
-        " memory gave).",
+        " repeats and the quarters are steady and no other process was seen busy, so it is bound by"
+        " overhead or kernels (the probe's matvec in 4-bit affine stops at 930.0 GB/s, 21.8 % of the"
+        " 4,270.0 GB/s that this memory gave).",
     ),
     # conditions
     (nine(low_power_mode=True), "Low power mode was on."),
