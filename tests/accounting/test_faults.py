@@ -157,7 +157,7 @@ def test_ordinary_layers_past_the_depth_are_told_and_next_n_layers_are_not():
 DENSE = {
     f"model.layers.{layer}.{name}.weight": ("BF16", [64, 64])
     for layer in range(2, 6)
-    for name in ("mixer.in_proj", "mlp.up_proj", "mlp.down_proj")
+    for name in ("mixer.in_proj", "mixer.out_proj", "mlp.up_proj", "mlp.down_proj")
 }
 
 
@@ -168,6 +168,17 @@ def test_one_layer_that_lacks_what_its_like_have_is_named(gone):
     (finding,) = found.findings
     assert finding.code == "layer_lacks_weights"
     assert f"Layer 3 lacks weights that other layers have (model.layers.#.{gone})" in finding.message
+
+
+def test_a_router_without_the_experts_of_its_like_is_named():
+    more = {name.replace("layers.0", f"layers.{n}"): entry for n in (2, 3) for name, entry in MODEL.items()}
+    del more["model.layers.3.mlp.switch_mlp.up_proj.weight"]
+    assert codes(counted({"num_hidden_layers": 4}, tensors=more)) == ["layer_lacks_weights"]
+
+
+def test_a_last_layer_without_a_part_that_the_others_have_lacks_nothing():
+    part = {f"model.layers.{n}.mixer.compressor.w.weight": ("BF16", [64, 64]) for n in range(2, 5)}
+    assert codes(counted({"num_hidden_layers": 6}, tensors=DENSE | part)) == []
 
 
 def test_layers_that_differ_by_design_lack_nothing():

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from workbench.accounting.account import Entry
+from workbench.accounting.experts import ROUTERS
 from workbench.accounting.modules import is_draft
 from workbench.accounting.names import folded
 from workbench.accounting.roles import Role
@@ -101,13 +102,21 @@ def uneven_layers(facts: Facts) -> Iterator[Finding]:
     for index, names in sorted(inside.items()):
         fuller = [make for make, layers in makes.items() if layers >= _ALIKE and names < make]
         lacking = min((make - names for make in fuller), key=len, default=frozenset[str]())
-        if makes[names] == 1 and 0 < len(lacking) < len(names):
+        if makes[names] == 1 and _is_torn(names, lacking):
             shown = ", ".join(visible(name, 80) for name in sorted(lacking)[:3])
             yield Finding(
                 "layer_lacks_weights",
                 f"Layer {index} lacks weights that other layers have ({shown}): if they are missing, the "
                 "count is too low.",
             )
+
+
+def _is_torn(names: frozenset[str], lacking: frozenset[str]) -> bool:
+    """Whether modules are in part here, or a router without its experts: whole ones may lack by design."""
+    parents = {name.rpartition(".")[0] for name in names}
+    routed = not ROUTERS.isdisjoint(name.rpartition(".")[2] for name in names)
+    experts = (routed and ("experts" in name or "switch_" in name) for name in lacking)
+    return any(name.rpartition(".")[0] in parents for name in lacking) or any(experts)
 
 
 def missing_scales(facts: Facts) -> Iterator[Finding]:

@@ -95,7 +95,7 @@ def view(config: Mapping[str, Any]) -> ModelConfig:
             k for key in EXPERTS_PER_TOKEN_KEYS if (k := as_int(text.get(key))) is not None
         ),
         experts_listed=listed,
-        shared_experts=max(0, first_int(text, SHARED_EXPERT_KEYS) or 0),
+        shared_experts=_shared_experts(text),
         zero_experts=max(0, as_int(text.get("zero_expert_num")) or 0),
         tie=tie,
         tie_conflict=conflict,
@@ -221,6 +221,12 @@ def _experts_per_token(text: Mapping[str, Any]) -> int | None:
             if listed := set(ints(part.get(key))):
                 return listed.pop() if len(listed) == 1 else None
     return None
+
+
+def _shared_experts(text: Mapping[str, Any]) -> int:
+    """Their number; one where only its width is given."""
+    said = first_int(text, SHARED_EXPERT_KEYS)
+    return max(0, said) if said is not None else int((as_int(text.get("shared_intermediate_size")) or 0) > 0)
 
 
 def _tie(config: Mapping[str, Any], text: Mapping[str, Any]) -> tuple[bool | None, bool]:
