@@ -35,8 +35,8 @@ def low_reason(record: Record, bus: JudgedCeiling | None, probe: Record | None =
     if doubts:
         return f"{said}: was it warmed up, was the machine busy? ({'; '.join(doubts)}.) Repeat it."
     return (
-        f"{said}; the repeats and the quarters are steady and no other process was seen busy, so it is bound by"
-        f" overhead or kernels{_evidence(record, probe)}."
+        f"{said}; the repeats and the quarters are steady and no other process was seen busy, so it is"
+        f" bound by overhead or kernels{_evidence(record, probe)}."
     )
 
 
