@@ -5,8 +5,7 @@ Whatever goes wrong in it becomes a reason in words; the count stands alone then
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -72,17 +71,20 @@ async def witness(
     if not checkpoint.config:
         return not_witnessed(Reason.NO_CONFIG)
     quantization = _beside(checkpoint)
-    directory, name = cache_dir() / "witness", cache.key(checkpoint, _libraries(), quantization)
+    directory = cache_dir() / "witness"
+    # In threads: a hundred thousand headers take a third of a second, and the screens go on meanwhile.
+    name = await asyncio.to_thread(cache.key, checkpoint, _libraries(), quantization)
     if use_cache:
-        kept = cache.recall(directory, name)
+        kept = await asyncio.to_thread(cache.recall, directory, name)
         if len(contexts) == 1 and contexts[0] in kept.failures:
             return kept.failures[contexts[0]]
         if all(context in kept.readings for context in contexts):
             return Witnessed(tuple(kept.readings[context] for context in contexts))
-    with _private_folder(checkpoint, quantization) as folder:
-        found = await _trace(TraceRequest(str(folder), list(contexts)), limits, start)
+    with TemporaryDirectory(prefix="witness-", ignore_cleanup_errors=True) as folder:
+        await asyncio.to_thread(_fill, Path(folder), checkpoint, quantization)
+        found = await _trace(TraceRequest(folder, list(contexts)), limits, start)
     if not isinstance(found, NotWitnessed):
-        cache.keep(directory, name, found)
+        await asyncio.to_thread(cache.keep, directory, name, found)
         return Witnessed(tuple(found))
     if len(contexts) == 1:  # of several, nobody knows which one failed
         cache.keep_failure(directory, name, contexts[0], found)
@@ -124,17 +126,13 @@ def _beside(checkpoint: Checkpoint) -> bytes:
         return b""
 
 
-@contextmanager
-def _private_folder(checkpoint: Checkpoint, quantization: bytes) -> Iterator[Path]:
-    """A temporary folder with what the trace job reads: config, headers, and nothing of the weights."""
-    with TemporaryDirectory(prefix="witness-") as name:
-        folder = Path(name)
-        (folder / "config.json").write_text(json.dumps(checkpoint.config, default=str), encoding="utf-8")
-        headers = [(t.name, t.dtype, t.shape, t.nbytes) for t in checkpoint.tensors]
-        (folder / "headers.json").write_bytes(msgspec.json.encode(headers))
-        if quantization:
-            (folder / QUANTIZATION_FILE).write_bytes(quantization)
-        yield folder
+def _fill(folder: Path, checkpoint: Checkpoint, quantization: bytes) -> None:
+    """Write what the trace job reads: config, headers, and nothing of the weights."""
+    (folder / "config.json").write_text(json.dumps(checkpoint.config, default=str), encoding="utf-8")
+    headers = [(t.name, t.dtype, t.shape, t.nbytes) for t in checkpoint.tensors]
+    (folder / "headers.json").write_bytes(msgspec.json.encode(headers))
+    if quantization:
+        (folder / QUANTIZATION_FILE).write_bytes(quantization)
 
 
 async def _trace(request: TraceRequest, limits: Limits, start: Start) -> list[GraphReading] | NotWitnessed:
