@@ -209,6 +209,11 @@ SENTENCES = [
         " warmed up, was the machine busy? (the load was 7.0 at the start.) Repeat it.",
     ),
     (
+        nine(20.0, **STEADY, warmup_passes=8, warmup_steady=False),
+        "10.9 % of the ceiling at spec 819 GB/s, count is low for about 9.4 billion parameters: was it"
+        " warmed up, was the machine busy? (its warm-up never came to one rate.) Repeat it.",
+    ),
+    (
         nine(20.0, **STEADY),
         "10.9 % of the ceiling at spec 819 GB/s, count is low for about 9.4 billion parameters; the"
         " repeats and the quarters are steady and no other process was seen busy, so it is bound by"

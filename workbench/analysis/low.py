@@ -62,6 +62,8 @@ def unsteady(record: Record) -> list[str]:
         doubts.append("there is no second repeat to compare with")
     elif record.tps_cv > STEADY_CV:
         doubts.append(f"the repeats spread by {percent(record.tps_cv)}")
+    if record.warmup_steady is False:
+        doubts.append("its warm-up never came to one rate")
     first, last = record.tps_first_quarter, record.tps_last_quarter
     if first and last and abs(last / first - 1) > STEADY_QUARTERS:
         doubts.append(f"the last quarter ran at {percent(last / first)} of the first")
