@@ -51,8 +51,14 @@ def test_a_ledgers_groups_have_a_fit_or_a_reason_and_an_estimate(run, office_led
     assert mixture["refusal"]
     said = run("fit", "--estimate", published("mlx-Qwen3.5-9B-8bit"))
     assert said.code == 0
-    assert "expects " in said.out
+    text = " ".join(said.out.split())
+    assert "expects " in text
+    assert "a fit of its own would hold" in text  # these are 4-bit, and it is 8-bit
+    assert "8-bit affine, groups of 64 and not 4-bit affine, groups of 64" in text
+    assert dense["estimate_of_another_kind"]
     assert "  no fit: " in said.out
+    same = run("fit", "--estimate", published("mlx-Qwen3.5-9B-4bit"), "--json").json["fits"]
+    assert [one["estimate_of_another_kind"] for one in same if one["fit"]] == [False]
 
 
 def test_an_interval_without_an_upper_bound_is_null_in_json(run, home):

@@ -5,8 +5,11 @@ mixed in. Three models make no claim, four an interval, five over a tenfold span
 """
 
 import argparse
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import console, opening, options
@@ -46,11 +49,7 @@ def run(args: argparse.Namespace) -> int:
     taken_back = load(ledger).discarded
     groups = fits(records(ledger, token_times=False), taken_back)
     people = calibrations(records(ledger, token_times=False), taken_back) if args.calibration else []
-    wanted = None
-    if args.estimate:
-        checkpoint, count = opening.counted(args.estimate, args.models)
-        opening.require_countable(checkpoint, count)
-        wanted = count.weight_bytes
+    wanted = _wanted(args.estimate, args.models) if args.estimate else None
     if args.json:
         console.out_json(_fields(groups, wanted, people if args.calibration else None))
         return ExitCode.OK
@@ -63,6 +62,46 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The checkpoint that is estimated: its bytes per token, its family and weight format."""
+
+    weight_bytes: int
+    kind: tuple[str, str]
+
+    def not_of(self, group: "GroupFit") -> str:
+        """How it differs from what the group's fit is made of; empty where it does not."""
+        made_of = (group.group.family, group.group.weight_format)
+        pairs = zip(self.kind, made_of, strict=True)
+        return ", ".join(f"{mine} and not {theirs}" for mine, theirs in pairs if not _alike(mine, theirs))
+
+
+def _alike(one: str, other: str) -> bool:
+    """The same, or a class's name beside its model type: Qwen3_5ForConditionalGeneration and qwen3_5."""
+    (name, _, kind), (other_name, _, other_kind) = one.partition(", "), other.partition(", ")
+    short, long = sorted((re.sub("[^a-z0-9]", "", text.casefold()) for text in (name, other_name)), key=len)
+    return kind == other_kind and bool(short) and re.match(f"{short}(for|model|lm|$)", long) is not None
+
+
+def _wanted(name: str, models: list[Path]) -> Wanted:
+    from workbench.analysis.fit_groups import group_of
+    from workbench.ledger.record import Record
+    from workbench.protocol.accounts import model_fields
+
+    checkpoint, count = opening.counted(name, models)
+    opening.require_countable(checkpoint, count)
+    drafted = Record(
+        record_id="",
+        run_group_id="",
+        experiment="single",
+        status="interrupted",
+        experts=count.experts,
+        **model_fields(checkpoint),
+    )
+    group = group_of(drafted)
+    return Wanted(count.weight_bytes, (group.family, group.weight_format))
+
+
 def _nothing_to_fit(records: "Iterable[Record]", taken_back: Mapping[str, str]) -> Iterator[str]:
     """That there is no group, and why the records that there are make none."""
     from workbench.analysis.fit_groups import RUNS, why_left_out
@@ -73,7 +112,7 @@ def _nothing_to_fit(records: "Iterable[Record]", taken_back: Mapping[str, str]) 
         yield from console.wrapped(f"left out: {number}, {visible(why)}", "  ", "    ")
 
 
-def _group_lines(group: "GroupFit", wanted: int | None) -> Iterator[str]:
+def _group_lines(group: "GroupFit", wanted: Wanted | None) -> Iterator[str]:
     from workbench.analysis.fit_words import HEADERS, RIGHT_ALIGNED, rows, sentences
 
     yield visible(group.group.words, 300)
@@ -87,17 +126,20 @@ def _group_lines(group: "GroupFit", wanted: int | None) -> Iterator[str]:
     right = "".join(">" if header in RIGHT_ALIGNED else "<" for header in HEADERS)
     yield console.table(HEADERS, [(visible(row[0], 40), *row[1:]) for row in rows(group.fit)], right=right)
     if wanted is not None:
-        yield f"  {_estimate_words(group, wanted)}"
+        yield from console.wrapped(_estimate_words(group, wanted), "  ", "    ")
 
 
-def _estimate_words(group: "GroupFit", weight_bytes: int) -> str:
+def _estimate_words(group: "GroupFit", wanted: Wanted) -> str:
     from workbench.analysis.fit import estimate
     from workbench.ledger.card import estimate_range
     from workbench.ledger.words import gb, rate
 
     assert group.fit is not None
-    expected = estimate(group.fit, weight_bytes)
-    return f"expects {rate(expected.tps)} tok/s of {gb(weight_bytes)} a token ({estimate_range(expected)})"
+    expected = estimate(group.fit, wanted.weight_bytes)
+    other = wanted.not_of(group)
+    but = f"; but the checkpoint is {visible(other, 300)}: a fit of its own would hold" if other else ""
+    size = gb(wanted.weight_bytes)
+    return f"expects {rate(expected.tps)} tok/s of {size} a token ({estimate_range(expected)}){but}"
 
 
 def _calibration_table(people: "Sequence[Calibration]") -> str:
@@ -117,7 +159,7 @@ def _calibration_table(people: "Sequence[Calibration]") -> str:
 
 
 def _fields(
-    groups: "Sequence[GroupFit]", wanted: int | None, people: "Sequence[Calibration] | None"
+    groups: "Sequence[GroupFit]", wanted: Wanted | None, people: "Sequence[Calibration] | None"
 ) -> dict[str, object]:
     from workbench.analysis.fit import estimate
 
@@ -128,7 +170,10 @@ def _fields(
                 "group": group.group.words,
                 "fit": group.fit,
                 "refusal": group.refusal or None,
-                "estimate": None if wanted is None or group.fit is None else estimate(group.fit, wanted),
+                "estimate": None
+                if wanted is None or group.fit is None
+                else estimate(group.fit, wanted.weight_bytes),
+                "estimate_of_another_kind": bool(wanted is not None and wanted.not_of(group)),
                 "left_out": [{"record_id": record_id, "why": why} for record_id, why in group.left_out],
             }
             for group in groups
