@@ -53,6 +53,15 @@ def test_models_in_words_say_below_a_row_what_keeps_it_from_running(run, models)
     assert sum(line.endswith("not built yet") for line in lines) == len(NAMES)
 
 
+def test_a_folder_that_is_not_there_is_said_beside_what_was_found(run, models):
+    said = run("models", "--models", models, "--models", models / "mistyped", "--json")
+    assert any(entry["name"].endswith("whole") for entry in said.json)
+    assert said.code == 0
+    words = " ".join(said.err.split())
+    assert words.startswith("note: ")
+    assert words.endswith("mistyped cannot be looked through for checkpoints: No such file or directory.")
+
+
 def test_the_settings_name_folders_too(run, models, home):
     home.mkdir()
     (home / "settings.toml").write_text(f"models = [{json.dumps(str(models))}]\n")

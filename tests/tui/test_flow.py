@@ -307,3 +307,9 @@ async def test_the_card_and_the_ledger_show_the_record(desk):
         await until(lambda: "measurement" in screen_text(app))
         await pilot.press("escape", "escape")
         await until(lambda: app.screen is app.main_screen)
+
+
+async def test_a_models_folder_that_is_not_there_is_said(desk):
+    async with desk.add(DENSE).open(models=(desk.models, desk.home / "mistyped")) as (app, _):
+        await until(lambda: "mistyped cannot be looked through" in said(app))
+        assert app.main_screen.query_one("#entries").row_at(0).name == DENSE

@@ -108,10 +108,15 @@ def _hz(text: str) -> float:
 
 
 def model_dirs(named: Sequence[Path]) -> list[Path]:
-    """The directories from the command line, then those from the settings."""
+    """The directories from the command line, then those from the settings; says which are not there."""
+    from workbench.cli import console
     from workbench.settings import load_settings
+    from workbench.shelf.directories import unsearchable
 
-    return [*named, *load_settings().models]
+    directories = [*named, *load_settings().models]
+    for why in filter(None, map(unsearchable, directories)):
+        console.say_wrapped(f"{why}.", "note: ")
+    return directories
 
 
 def ledger_path(named: Path | None) -> Path:

@@ -1,5 +1,6 @@
 """Checkpoints below directories that the user names: any nesting, LM Studio's publisher/model included."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from workbench.checkpoint.files import text_name
 from workbench.checkpoint.gguf_set import is_projector, models_in
 from workbench.checkpoint.listing import Listing, list_directory
 from workbench.errors import CheckpointError
+from workbench.escape import visible
 from workbench.locations import expanded
 from workbench.shelf.cache import is_repository_folder, repository_snapshots, subfolders
 
@@ -34,6 +36,16 @@ def places(directory: Path) -> Iterator[Place]:
     root = expanded(directory).absolute()
     seen: set[tuple[int, int]] = set()
     yield from _below(root, root, DEPTH_LIMIT, seen)
+
+
+def unsearchable(directory: Path) -> str:
+    """Why nothing can be found below `directory`, in words; empty where it can be looked through."""
+    try:
+        os.scandir(expanded(directory)).close()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        return f"{visible(str(directory), 200)} cannot be looked through for checkpoints: {why}"
+    return ""
 
 
 def _below(folder: Path, root: Path, depth: int, seen: set[tuple[int, int]]) -> Iterator[Place]:

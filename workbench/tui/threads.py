@@ -22,9 +22,12 @@ BATCH_S = 0.1
 
 def scan(model_dirs: Sequence[Path], post: Post, cancelled: Callable[[], bool]) -> None:
     """Every checkpoint of this machine, row by row."""
+    from workbench.shelf.directories import unsearchable
     from workbench.shelf.entries import Entry
     from workbench.shelf.entries import scan as entries
 
+    for why in filter(None, map(unsearchable, model_dirs)):
+        post(Notice(f"{why}.", problem=True))
     batch: list[Entry] = []
     handed = 0.0
     try:
