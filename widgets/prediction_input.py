@@ -82,8 +82,9 @@ class PredictionInput(Vertical):
         """Open and empty again."""
         line = self.query_one(Input)
         line.disabled = False
-        line.value = text
-        self._say(self._hint)
+        with self.prevent(Input.Changed):  # it would come late, over what is said next
+            line.value = text
+        self._heed(text)
 
     def show_locked(self, words: str, *, final: bool, text: str = "") -> None:
         """Show what is locked; `final` closes the box, else a correction may still be typed.
@@ -122,11 +123,14 @@ class PredictionInput(Vertical):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        if not event.value.strip():
+        self._heed(event.value)
+
+    def _heed(self, text: str) -> None:
+        if not text.strip():
             self._say(self._hint)
             return
         try:
-            self._say(f"{self._check(event.value)}  ({self._enter})")
+            self._say(f"{self._check(text)}  ({self._enter})")
         except ValueError as wrong:
             self._say(str(wrong), "-wrong")
 

@@ -87,7 +87,8 @@ class FigureBox(Vertical):
         if not self._has_figure:
             first = known.figures[0] if known.figures else None
             if known.question and not first:
-                self.box.offer("", f"{known.question} Here: esc, then p.")
+                how = "tab: choose it below" if self._offers else "Here: esc, then p"
+                self.box.offer("", f"{known.question} {how}.")
             elif first is not None:
                 more = "; tab: another one" if len(self._offers) > 1 else ""
                 words = f"enter takes {first.name}: {first.source}{more}"

@@ -65,23 +65,30 @@ class CompareScreen(Screen[None]):
                 for side in ("left", "right"):
                     hint = f"your number, {side}: enter keeps it"
                     yield PredictionInput(
-                        check_number, placeholder="e.g. 143", hint=hint, id=f"{side}-number"
+                        check_number,
+                        placeholder="e.g. 143",
+                        hint=hint,
+                        enter="enter keeps it",
+                        id=f"{side}-number",
                     )
         yield KeyHints(typing=TYPING, id="compare-hints")
 
     def on_mount(self) -> None:
         """Ask for the second one at once."""
         self.query_one(LedgerTable).focus()
-        self.paint()
         if self._pair.second is None or self._pair.second.entry.name == self._main.desk.name:
             self._pair.second = None
             self.call_after_refresh(self.action_second)
+        self.paint()
+        self.call_after_refresh(self._fill_boxes)  # their own children are not there yet
 
     def paint(self) -> None:
         """Show the pair as it stands."""
         desk, second = self._main.desk, self._pair.second
-        right = second.entry.name if second is not None else "v chooses the second one"
-        names = [f"left   {visible(desk.name, 100)}", f"right  {visible(right, 100)}"]
+        right = visible(second.entry.name, 100) if second is not None else "v chooses the second one"
+        if second is not None and second.count is None and not second.problem:
+            right += "  (a moment: it is being counted)"
+        names = [f"left   {visible(desk.name, 100)}", f"right  {right}"]
         if second is not None and second.problem:
             names.append(visible(second.problem, 300))
         say(self.query_one("#compare-names", Static), "\n".join(names))
@@ -105,6 +112,7 @@ class CompareScreen(Screen[None]):
             return
         self._pair.second = Side(entry)
         self.paint()
+        self._fill_boxes()
         self._count(entry)
 
     @work(exclusive=True, group="second", exit_on_error=False)
@@ -131,15 +139,19 @@ class CompareScreen(Screen[None]):
 
     # --- two numbers ---
 
+    def _fill_boxes(self) -> None:
+        """What was said already stands in the boxes; what is locked stays."""
+        for box in self.query(PredictionInput):
+            name = self._name_of(box)
+            text = self._pair.said.get(name, "")
+            box.reset(text)
+            if name in self._pair.outcomes:
+                box.show_locked("locked: start over (a) to say another", final=True, text=text)
+
     @on(PredictionInput.Locked)
     def _said(self, event: PredictionInput.Locked) -> None:
         event.stop()
         name = self._name_of(event.box)
-        if name in self._pair.outcomes:
-            self.post_message(
-                Notice("That number is locked already; start over (a) to say another.", problem=True)
-            )
-            return
         self._pair.said[name] = event.text
         event.box.show_words("kept: r runs both, x takes one")
         self.paint()
