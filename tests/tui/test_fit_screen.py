@@ -51,6 +51,15 @@ async def test_a_ledgers_group_stands_before_them_with_its_residuals(desk):
     assert rows[0][-1] == "+11.1 %"  # left out
 
 
+async def test_groups_of_one_machine_are_told_apart_on_a_narrow_terminal(desk):
+    fill(desk.stage.ledger)
+    async with desk.open((80, 24)) as (app, pilot):
+        await fitted(app, pilot)
+        text = pane_text(app, "#groups")
+    assert "qwen3_5 | 4-bi" in text
+    assert "qwen3_5_moe, m" in text
+
+
 async def test_a_narrow_terminal_shows_one_page_at_a_time(desk):
     async with desk.open((80, 24)) as (app, pilot):
         await fitted(app, pilot)

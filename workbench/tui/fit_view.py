@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.fit import Fit, Standing, fit
-from workbench.analysis.fit_groups import GroupFit, fits
+from workbench.analysis.fit_groups import Group, GroupFit, fits
 from workbench.analysis.fit_words import office_sentences, outlier_row, rows, sentences
 from workbench.analysis.least_squares import Point
 from workbench.analysis.reference import (
@@ -52,6 +52,8 @@ class FitView:
     words: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     hidden: bool = False
+    label: str = ""
+    """The name with what tells groups apart in front: a narrow table cuts it."""
 
 
 def views(records: Iterable[Record], discarded: Mapping[str, str], hidden: Hidden) -> list[FitView]:
@@ -111,6 +113,7 @@ def _group_view(one: GroupFit, groups: Sequence[GroupFit], figures: Mapping[str,
     beside = tuple(mixtures) if one.fit is not None else ()
     return FitView(
         name=one.group.words,
+        label=_label(one.group),
         standing=SHORT[one.fit.standing] if one.fit is not None else "no fit",
         points=one.fit.points if one.fit is not None else one.points,
         fit=one.fit,
@@ -121,9 +124,15 @@ def _group_view(one: GroupFit, groups: Sequence[GroupFit], figures: Mapping[str,
     )
 
 
+def _label(group: Group) -> str:
+    parts = (group.family, group.weight_format, group.machine, group.runtime, group.context)
+    return " | ".join(part for part in parts if part)
+
+
 def _covered(view: FitView) -> FitView:
     return FitView(
         name=view.name,
+        label=view.label,
         standing="hidden",
         points=(),
         fit=None,

@@ -168,4 +168,4 @@ def _group_cells(row: object) -> list[Cell]:
     assert isinstance(row, FitView)
     line = row.fit.words if row.fit is not None else "–"
     style: Cell = (row.standing, "quiet") if row.fit is None else row.standing
-    return [row.name, str(len(row.points)) if row.points else "–", line, style]
+    return [row.label or row.name, str(len(row.points)) if row.points else "–", line, style]
