@@ -8,7 +8,7 @@ from workbench.cli import opening
 from workbench.cli.rule_table import bytes_by_rule
 from workbench.ledger.parts import Witness
 from workbench.prediction.ceiling import BandwidthFigure, ceilings
-from workbench.protocol.accounts import bytes_fields, model_fields
+from workbench.protocol.accounts import bytes_fields, format_fields
 from workbench.protocol.plan import Plan
 
 SCHEMA_VERSION = 1
@@ -29,10 +29,9 @@ def fields(
     honest = opening.is_countable(checkpoint, count)
     if not honest:
         group["weight_bytes_per_token"] = group["weight_bytes_per_token_without_overrides"] = None
-    model = model_fields(checkpoint)
     return {
         "schema_version": SCHEMA_VERSION,
-        **{name: model[name] for name in ("model", "architecture", "format", "quantization")},
+        **format_fields(checkpoint),
         "runtime": count.runtime,
         **group,
         **(ceiling_fields(bytes_by_rule(checkpoint, count), plan, figure) if figure and honest else {}),

@@ -3,7 +3,6 @@
 One place for these fields: the record and the JSON of other commands take them from here.
 """
 
-import hashlib
 import re
 from pathlib import Path
 from typing import Any
@@ -31,17 +30,24 @@ _SNAPSHOT = re.compile(r"[0-9a-f]{40}")
 
 def model_fields(checkpoint: Checkpoint) -> dict[str, Any]:
     """The record's model group."""
-    config = _config_of(checkpoint)
     return {
-        "model": checkpoint.name,
+        **format_fields(checkpoint),
         "revision": revision(checkpoint.path),
         "files": [FileEntry(file.name, file.bytes) for file in checkpoint.files],
         "config_sha256": config_sha256(checkpoint.path),
+        "dtype": _dtype(checkpoint, _config_of(checkpoint)),
+        "synthetic_weights": checkpoint.config.get(MARK) is True,
+    }
+
+
+def format_fields(checkpoint: Checkpoint) -> dict[str, Any]:
+    """The model group's name and form: what stands in JSON beside every count."""
+    config = _config_of(checkpoint)
+    return {
+        "model": checkpoint.name,
         "architecture": config.architecture or config.model_type or None,
         "format": checkpoint.format,
-        "dtype": _dtype(checkpoint, config),
         "quantization": _quantization(config),
-        "synthetic_weights": checkpoint.config.get(MARK) is True,
     }
 
 
@@ -152,6 +158,8 @@ def revision(path: Path) -> str | None:
 
 def config_sha256(path: Path) -> str | None:
     """SHA-256 of the checkpoint's config.json, None where there is none."""
+    import hashlib  # brings OpenSSL: only who records pays for it
+
     folder = path if path.is_dir() else path.parent
     try:
         content = read_small(folder / "config.json", "config.json", CONFIG_LIMIT_BYTES)
