@@ -53,31 +53,24 @@ class LineList(ScrollView, can_focus=True):
     cursor: reactive[int] = reactive(0, repaint=False)
     empty_text: reactive[str] = reactive("nothing here")
 
-    class Moved(Message):
+    class OnLine(Message):
+        """Something about line `index`."""
+
+        def __init__(self, line_list: "LineList", index: int) -> None:
+            super().__init__()
+            self.line_list = line_list
+            self.index = index
+
+        @property
+        def control(self) -> "LineList":
+            """The sender, for `@on` selectors."""
+            return self.line_list
+
+    class Moved(OnLine):
         """The cursor stands on line `index` now (-1: there is no line)."""
 
-        def __init__(self, line_list: "LineList", index: int) -> None:
-            super().__init__()
-            self.line_list = line_list
-            self.index = index
-
-        @property
-        def control(self) -> "LineList":
-            """The sender, for `@on` selectors."""
-            return self.line_list
-
-    class Chosen(Message):
+    class Chosen(OnLine):
         """The user pressed enter or clicked twice on line `index`."""
-
-        def __init__(self, line_list: "LineList", index: int) -> None:
-            super().__init__()
-            self.line_list = line_list
-            self.index = index
-
-        @property
-        def control(self) -> "LineList":
-            """The sender, for `@on` selectors."""
-            return self.line_list
 
     # --- what a subclass gives ---
 
