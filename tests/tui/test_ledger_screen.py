@@ -219,6 +219,10 @@ async def test_a_ten_megabyte_record_is_shown_and_opened(desk):
         await pilot.press("enter")
         await pilot.pause()
         assert "89.1 tok/s" in screen_text(app)
+        await pilot.press("y")
+        await pilot.pause()
+        assert "Not copied: the line has 10,00" in said(app)
+        assert not app.clipboard
 
 
 async def test_a_folder_in_the_ledgers_place_is_said_to_be_none(desk):

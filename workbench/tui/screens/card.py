@@ -10,6 +10,7 @@ from textual.screen import Screen
 
 from widgets.fact_list import Fact, FactList
 from widgets.key_hints import KeyHints
+from widgets.visible import visible
 from workbench.errors import WorkbenchError
 from workbench.ledger.card import card
 from workbench.ledger.record import Record
@@ -21,6 +22,8 @@ from workbench.tui.options import Options
 from workbench.tui.panes import as_title
 
 LABEL_CELLS = 17
+LONGEST_COPY = 100_000
+"""Bytes: the clipboard is filled through the terminal, which drops more, and a slow link would stall."""
 BOLD = frozenset({"model", "measurement", "verdict"})
 MARKED = frozenset({"discarded", "status", "weights"})
 
@@ -107,7 +110,13 @@ class CardScreen(Screen[None]):
 
 def copy_record(screen: Screen[None], record: Record) -> None:
     """Put the record's JSON line on the clipboard, and say that a terminal may refuse that."""
-    screen.app.copy_to_clipboard(msgspec.json.encode(record).decode())
+    line = msgspec.json.encode(record).decode()
+    if len(line) > LONGEST_COPY:
+        kilobytes = f"{len(line) / 1e3:,.0f} kB"
+        print_it = f"`workbench ledger card {record.record_id[:8]} --json` prints it."
+        screen.notify(f"Not copied: the line has {kilobytes}. {visible(print_it)}", markup=False)
+        return
+    screen.app.copy_to_clipboard(line)
     screen.notify(
         "Copied the record's line. If your terminal refuses: `workbench ledger --json` prints it.",
         markup=False,
