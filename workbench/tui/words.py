@@ -41,7 +41,8 @@ def facts(desk: Desk) -> list[Fact]:
         lines.append(Fact("a token reads", sized(desk.weight_bytes or 0), rule, mark=bool(rule)))
     lines += override_facts(count)
     seed = count.seed.weight_bytes
-    note = "the same" if seed == count.weight_bytes else "differs from the count"
+    same = "what the rules say" if count.is_overridden else "the same"
+    note = same if seed == count.weight_bytes_by_rules else "differs from the count"
     lines.append(Fact("on disk", sized(count.disk_bytes)))
     if count.resident_bytes:  # a recorded run may not say
         lines.append(Fact("resident", sized(count.resident_bytes)))
@@ -102,15 +103,15 @@ def ceiling_facts(desk: Desk) -> list[Fact]:
     lines = []
     for ceiling in ceilings(desk):
         lines.append(Fact("ceiling", f"{rate(ceiling.tps)} tok/s", ceiling.name))
-        if desk.rule == "count" and run.plan.count.is_overridden:
-            untouched = ceiling_tps(ceiling.gbps, run.plan.count.weight_bytes_by_rules)
-            lines.append(Fact("by the rules", f"{rate(untouched)} tok/s", "without your override"))
         for said in run.predictions:
             over = said.tps > ceiling.tps
             note = f"{percent(said.tps / ceiling.tps)} of it" + (
                 ": above what the bus carries" if over else ""
             )
             lines.append(Fact(said.name or "your number", f"{rate(said.tps)} tok/s", note, mark=over))
+        if desk.rule == "count" and run.plan.count.is_overridden:
+            untouched = ceiling_tps(ceiling.gbps, run.plan.count.weight_bytes_by_rules)
+            lines.append(Fact("by the rules", f"{rate(untouched)} tok/s", "without your override"))
     expected = run.plan.fit_estimate if desk.locked else None
     if expected is not None:
         range_words = f"{estimate_range(expected)}, by earlier runs"
