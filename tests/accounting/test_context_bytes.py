@@ -151,8 +151,23 @@ def test_what_the_config_leaves_open_about_windows_is_said(text, said):
     assert bool(unknown_window(text, 0)) is bool(said)
 
 
-def test_a_window_that_no_layer_is_said_to_use_counts_as_full_attention_and_is_found():
+def test_windows_that_the_config_leaves_out_are_those_that_mlx_lm_fills_in():
     found = count(in_memory("hf-gemma-3-4b-it"))
+    assert [(cache.kind, cache.layers, cache.limit) for cache in found.context.caches] == [
+        (CacheKind.WINDOW, 29, 1024),  # every sixth of 34 layers sees all
+        (CacheKind.FULL, 5, None),
+    ]
+    assert not found.context.notes
+    assert "context_not_known" not in [finding.code for finding in found.findings]
+
+
+def test_a_window_that_no_layer_is_said_to_use_counts_as_full_attention_and_is_found():
+    config = {"model_type": "unheard_of", "num_hidden_layers": 1, "sliding_window": 8}
+    found = count(
+        checkpoint(
+            {f"model.layers.0.self_attn.{name}_proj.weight": ("BF16", [16, 16]) for name in "qkvo"}, config
+        )
+    )
     assert {cache.kind for cache in found.context.caches} == {CacheKind.FULL}
     (note,) = found.context.notes
     assert "not known from config.json" in note

@@ -15,6 +15,7 @@ from workbench.accounting.names import is_index
 from workbench.accounting.rules.rule import Facts
 from workbench.accounting.states import states_of
 from workbench.accounting.survey import Group, Pattern, Survey
+from workbench.accounting.unsaid import with_unsaid
 from workbench.accounting.windows import unknown_window, window_of
 from workbench.checkpoint.model_config import as_int, first_int
 
@@ -64,11 +65,12 @@ def find_context(facts: Facts, parts: Iterable[Part]) -> Context:
             latest[cache.kind] = cache
         alike = kept._replace(layers=0)
         found[alike] = found.get(alike, 0) + kept.layers
-    if any(cache.kind is CacheKind.INDEX for cache in found) and not sparse_threshold(facts.config.text):
+    threshold = sparse_threshold(with_unsaid(facts.config))
+    if any(cache.kind is CacheKind.INDEX for cache in found) and not threshold:
         notes.append(_THRESHOLD)
     caches = tuple(cache._replace(layers=layers) for cache, layers in found.items())
     indexers = sum(part.bytes for part in parts if part.first.verdict.rule == "sparse-indexer")
-    return Context(caches, indexers, sparse_threshold(facts.config.text), tuple(dict.fromkeys(notes)))
+    return Context(caches, indexers, threshold, tuple(dict.fromkeys(notes)))
 
 
 def sparse_threshold(text: Mapping[str, Any]) -> int:
@@ -127,7 +129,7 @@ def _block(groups: list[Group], facts: Facts, item: int, notes: list[str]) -> Bl
         if is_attention(block, frozenset()) and any("proj" in name for name in last if name != block):
             notes.append(_UNKNOWN)
         return Block((), {})
-    threshold = sparse_threshold(facts.config.text)
+    threshold = sparse_threshold(with_unsaid(facts.config))
     keys = (group.pattern for group in groups if _indexes(group) and group.pattern.path.last in INDEX_KEYS)
     return Block(
         tuple(
@@ -152,7 +154,7 @@ def _listed(last: Projections) -> int:
 
 def _attention(index: int, last: Projections, facts: Facts, item: int, notes: list[str]) -> Iterator[Cache]:
     config = facts.config
-    text, depth, times = config.text, config.layers or 0, _listed(last)
+    text, depth, times = with_unsaid(config), config.layers or 0, _listed(last)
     latent = as_int(text.get("kv_lora_rank"))
     if last.keys() & LATENTS and latent:
         yield _latent(last, latent, facts, item)._replace(layers=times * config.loops)
