@@ -6,7 +6,7 @@ latent attention has 3-D tensors that are read in full), best beside a router. N
 
 from fractions import Fraction
 
-from workbench.accounting.modules import is_attention
+from workbench.accounting.modules import is_attention, is_linear_attention
 from workbench.accounting.names import Path, is_index, words_of
 from workbench.accounting.survey import Group
 from workbench.accounting.verdict import ONE
@@ -30,7 +30,8 @@ def expert_count(group: Group, siblings: frozenset[str], config: ModelConfig) ->
     named = in_expert_container(path)
     if is_shared(path) or is_correction(path) or "router" in path.inner_words:
         return 0
-    if is_attention(path.block, siblings) and not named:
+    mixes = is_attention(path.block, siblings) or is_linear_attention(path.block, siblings)
+    if not named and (mixes or not ROUTERS.isdisjoint(path.inside)):
         return 0
     routed = not siblings.isdisjoint(ROUTERS)
     expected = config.experts or 0
