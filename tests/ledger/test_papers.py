@@ -160,7 +160,7 @@ def test_the_report_has_every_listed_item_in_order():
     ]
 
 
-def test_an_energy_claim_carries_device_method_rate_and_formula():
+def test_an_energy_claim_carries_device_method_rate_and_formula_in_the_report_and_on_the_card():
     # 100 W at 32.6 tok/s are 0.852 mWh/token, 3.07 J
     reading = PowerReading(
         source="powermetrics",
@@ -176,11 +176,12 @@ def test_an_energy_claim_carries_device_method_rate_and_formula():
     record = replace(RUN_1, power=[reading, replace(reading, claim="none", claim_reasons=["4 samples"])])
     energy = dict(report(record))["power or energy"]
     assert energy.startswith(
-        "0.852 mWh/token = 3.07 J gross, 100.0 W at 32.6 tok/s over 12.5 s by powermetrics"
+        "valid: 0.852 mWh/token = 3.07 J gross, 100.0 W at 32.6 tok/s over 12.5 s by powermetrics"
     )
     assert "no DRAM, trapezoid (energy per token = power" in energy
     assert "energy per token = power / (3.6 x tok/s)" in energy
     assert energy.endswith("no claim from powermetrics, SoC CPU+GPU+ANE, Apple estimate, no DRAM (4 samples)")
+    assert "; ".join(text for label, text in card(record) if label == "energy") == energy
 
 
 def test_missing_energy_says_why():

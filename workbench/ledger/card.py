@@ -4,13 +4,12 @@ Label and text pairs; whoever shows them chooses the form.
 """
 
 from workbench.escape import visible
+from workbench.ledger.energy import energy
 from workbench.ledger.parts import FitEstimate
 from workbench.ledger.record import Record
-from workbench.ledger.words import NOT_MEASURED, gb, gbps, percent, rate, signed_percent
+from workbench.ledger.words import LONGEST_REASON, NOT_MEASURED, gb, gbps, percent, rate, signed_percent
 
 Line = tuple[str, str]
-LONGEST_REASON = 2_000
-"""Characters of one of the verdict's sentences."""
 
 
 def card(record: Record, discarded_because: str | None = None) -> list[Line]:
@@ -30,6 +29,7 @@ def card(record: Record, discarded_because: str | None = None) -> list[Line]:
         *([("warm-up", warm_up(record))] if record.warmup_passes is not None else []),
         ("measurement", measurement(record)),
         ("gap", gap(record)),
+        *[("energy", energy(reading)) for reading in record.power],
         ("verdict", visible(record.verdict or "none")),
     ]
     lines += [("", visible(reason, LONGEST_REASON)) for reason in record.verdict_reasons]

@@ -5,7 +5,6 @@ Label and text pairs; an energy claim carries device, method, rate and formula, 
 
 from workbench.escape import visible
 from workbench.ledger.card import (
-    LONGEST_REASON,
     Line,
     bandwidth,
     bits,
@@ -13,12 +12,10 @@ from workbench.ledger.card import (
     measurement,
     programs_of,
 )
+from workbench.ledger.energy import energy
 from workbench.ledger.export import markdown_text
-from workbench.ledger.parts import PowerReading
 from workbench.ledger.record import Record
-from workbench.ledger.words import NOT_MEASURED, gb, percent, rate
-
-ENERGY_FORMULA = "energy per token = power / (3.6 x tok/s)"
+from workbench.ledger.words import LONGEST_REASON, NOT_MEASURED, gb, percent, rate
 
 
 def report(record: Record) -> list[Line]:
@@ -103,23 +100,7 @@ def _prompt(record: Record) -> str:
 def _energy(record: Record) -> str:
     if not record.power:
         return visible(record.energy_unavailable_reason or NOT_MEASURED, LONGEST_REASON)
-    return "; ".join(_reading(reading) for reading in record.power)
-
-
-def _reading(reading: PowerReading) -> str:
-    where = visible(f"{reading.source}, {reading.scope}", 400)
-    if reading.claim == "none" or reading.mwh_per_token_gross is None or reading.mean_w is None:
-        reasons = visible(", ".join(reading.claim_reasons) or "too little was sampled", LONGEST_REASON)
-        return f"no claim from {where} ({reasons})"
-    claim = "" if reading.claim == "valid" else f"{visible(reading.claim)}: "
-    tps = f" at {rate(reading.tps_in_window)} tok/s" if reading.tps_in_window is not None else ""
-    joules = f" = {reading.j_per_token_gross:.3g} J" if reading.j_per_token_gross is not None else ""
-    over = f" over {reading.window_s:.1f} s" if reading.window_s is not None else ""
-    method = f", {visible(reading.method)}" if reading.method else ""
-    return (
-        f"{claim}{reading.mwh_per_token_gross:.3g} mWh/token{joules} gross, {reading.mean_w:.1f} W{tps}{over}"
-        f" by {where}{method} ({ENERGY_FORMULA})"
-    )
+    return "; ".join(energy(reading) for reading in record.power)
 
 
 def _interpretation(record: Record) -> str:

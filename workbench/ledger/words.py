@@ -6,6 +6,8 @@ Only formatting. What is not measured reads `not measured`, never 0.
 import math
 
 NOT_MEASURED = "not measured"
+LONGEST_REASON = 2_000
+"""Characters of one of the verdict's or a claim's sentences."""
 
 
 def gb(nbytes: float) -> str:
