@@ -70,7 +70,9 @@ def with_reasons(record: Record) -> Record:
     if record.seconds_since_last_run is None:
         reasons["seconds_since_last_run"] = "the ledger holds no earlier run of this machine"
     if record.last_level_cache_bytes is None:
-        reasons["last_level_cache_bytes"] = "no call tells it of this device, or a virtual machine makes it up"
+        reasons["last_level_cache_bytes"] = (
+            "no call tells it of this device, or a virtual machine makes it up"
+        )
     return replace(record, conditions_reasons=reasons)
 
 
