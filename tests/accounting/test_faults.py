@@ -299,8 +299,9 @@ def test_experts_in_the_config_and_none_among_the_tensors_are_said():
     assert codes(counted({"num_experts": 0, "num_experts_per_tok": 0}, without=dense)) == []
 
 
-def test_a_recurrence_without_a_rule_is_said():
-    assert codes(counted({"mean_recurrence": 32})) == ["loops_unknown"]
+@pytest.mark.parametrize("key", ["mean_recurrence", "H_cycles", "n_recurrent_loops"])
+def test_a_recurrence_without_a_rule_is_said(key):
+    assert codes(counted({key: 32})) == ["loops_unknown"]
     assert codes(counted({"mean_recurrence": "32"})) == []
 
 

@@ -19,8 +19,12 @@ from workbench.accounting.names import folded
 from workbench.accounting.roles import Role
 from workbench.accounting.rules.rule import Facts
 from workbench.checkpoint.checkpoint import Checkpoint, Finding
+from workbench.checkpoint.config_keys import LOOP_KEYS
 from workbench.checkpoint.model_config import ModelConfig, as_int
 from workbench.escape import visible
+
+REPEATS = frozenset({"recurrence", "cycles", "loops"})
+"""Words of the keys that speak of weights read again, in ways that no rule knows."""
 
 
 class Faults(NamedTuple):
@@ -136,7 +140,8 @@ def _assumptions(facts: Facts, entries: Sequence[Entry], experts: int) -> Iterat
             "than k experts. The count is the most it reads.",
         )
     for key, value in config.text.items():
-        if "recurrence" in key.split("_") and (as_int(value) or 0) > 1:
+        again = key not in LOOP_KEYS and not REPEATS.isdisjoint(key.split("_"))
+        if again and (as_int(value) or 0) > 1:
             yield Finding(
                 "loops_unknown",
                 f"The configuration speaks of {visible(key, 60)} = {value:,}: if weights are read again each "
