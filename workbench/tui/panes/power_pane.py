@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from widgets.fact_list import Fact, FactList
+from workbench.analysis.rates import decode_tps
 from workbench.ledger.parts import PowerReading
 from workbench.protocol.run import Phase, Run
 from workbench.tui.desk import Desk
@@ -104,10 +106,6 @@ class PowerPane(VerticalScroll):
 
 def _rate_of(run: Run) -> float | None:
     """The mean rate of the repeats, None before one has a rate."""
-    from statistics import fmean  # the first screen owes neither
-
-    from workbench.analysis.rates import decode_tps
-
     found = [tps for repeat in run.repeats if (tps := decode_tps(repeat.token_times_ns)) is not None]
     return fmean(found) if found else None
 
