@@ -128,6 +128,10 @@ class ScriptedWorker:
         self.stopped = asyncio.Event()
         self._asked = asyncio.Event()
 
+    @property
+    def running(self):
+        return not self.stopped.is_set()
+
     async def send(self, request):
         self.events.append(("send", type(request).__name__))
         self.request = request

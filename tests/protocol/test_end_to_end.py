@@ -99,6 +99,19 @@ async def test_a_worker_that_is_killed_leaves_a_failed_record_and_the_next_run_w
     assert again.record.seconds_since_last_run is not None
 
 
+async def test_a_worker_that_dies_while_a_number_is_thought_of_is_replaced_before_the_run(tiny):
+    async with make(plan_of(tiny["tiny-1"])) as measurement:
+        await measurement.prepare()
+        first = measurement._worker._process
+        os.kill(first.pid, signal.SIGKILL)
+        await first._process.wait()
+        measurement.lock([("", 500.0)])
+        record = await measurement.measure()
+    assert record.status == "measured"
+    assert measurement.run.worker_pid != first.pid
+    assert len(ledger_path().read_text().splitlines()) == 1
+
+
 async def test_the_stop_key_ends_a_real_worker_within_a_second(tiny):
     async with make(plan_of(tiny["tiny-1"], settings=ENDLESS)) as measurement:
         running = await started(measurement)

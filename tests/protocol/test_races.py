@@ -104,7 +104,7 @@ async def test_a_worker_that_could_not_start_is_tried_again_by_the_run(stage):
     assert [worker.stopped.is_set() for worker in stage.workers] == [True, True]
 
 
-async def test_a_worker_that_dies_while_the_person_thinks_is_a_failed_record(stage):
+async def test_a_worker_that_dies_as_its_request_comes_is_a_failed_record(stage):
     class Dying(ScriptedWorker):
         async def reports(self):
             yield self.ready

@@ -21,7 +21,7 @@ class DecodeWorker:
     """`start`, `ready`, `ask`; `stop` at any time, also before the start."""
 
     def __init__(self, spawn: Spawn) -> None:
-        self.is_ready = False
+        self._answered = self._asked = False
         self._spawn = spawn
         self._process: WorkerProcess | None = None
         self._reports: AsyncIterator[Report] | None = None
@@ -31,8 +31,15 @@ class DecodeWorker:
         """Its process, None before the start."""
         return self._process.pid if self._process is not None else None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it needs no start: it works, or waits. One that died waiting for its request needs one."""
+        lives = self._process is not None and self._process.running
+        return self._answered and (lives or self._asked)
+
     async def start(self) -> None:
-        """Start the process; its libraries load from now on."""
+        """Start the process; its libraries load from now on. In the place of one that died, another."""
+        self._answered = False
         self._process = await self._spawn("decode")
         self._reports = self._process.reports()
 
@@ -41,7 +48,7 @@ class DecodeWorker:
         assert self._reports is not None
         report = await anext(self._reports, None)
         if isinstance(report, Ready):
-            self.is_ready = True
+            self._answered = True
             return report
         await self.stop()
         if isinstance(report, Failed):
@@ -52,6 +59,7 @@ class DecodeWorker:
         """Send the request; its reports, to the last."""
         assert self._process is not None
         assert self._reports is not None
+        self._asked = True
         await self._process.send(request)
         return self._reports
 

@@ -31,6 +31,10 @@ class WorkerProcess(Protocol):
     def pid(self) -> int:
         """Its process id."""
 
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended yet."""
+
     async def send(self, request: Request) -> None:
         """Send the one request."""
 

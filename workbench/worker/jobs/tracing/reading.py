@@ -37,7 +37,8 @@ def built_from(folder: Path, headers: Sequence[Header]) -> Built:
     built = build(folder, headers)
     if built.missing:
         named = ", ".join(built.missing[:3]) + (", ..." if len(built.missing) > 3 else "")
-        raise _failure(Reason.INCOMPLETE, f"{len(built.missing)} parameters: {named}")
+        what = "1 parameter" if len(built.missing) == 1 else f"{len(built.missing)} parameters"
+        raise _failure(Reason.INCOMPLETE, f"{what}: {named}")
     return built
 
 
