@@ -11,7 +11,7 @@ from workbench.accounting.account import Part
 from workbench.accounting.context import Cache, CacheKind, Context
 from workbench.accounting.experts import is_correction
 from workbench.accounting.modules import is_attention, is_linear_attention
-from workbench.accounting.names import is_index
+from workbench.accounting.names import WEIGHTS, is_index
 from workbench.accounting.rules.rule import Facts
 from workbench.accounting.states import states_of
 from workbench.accounting.survey import Group, Pattern, Survey
@@ -28,7 +28,6 @@ FUSED = frozenset(
 )
 LATENTS = frozenset({"kv_a_proj_with_mqa", "attn_kv_a_mqa", "kv_a_proj"})
 INDEX_KEYS = frozenset({"index_k_proj", "wk", "k_proj"})
-WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "num_query_heads")
 KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv", "kv_n_heads")
 

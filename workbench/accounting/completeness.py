@@ -9,15 +9,13 @@ from collections.abc import Iterator, Sequence
 from workbench.accounting.account import Entry
 from workbench.accounting.experts import ROUTERS
 from workbench.accounting.modules import is_draft
-from workbench.accounting.names import folded
+from workbench.accounting.names import WEIGHTS, folded
 from workbench.accounting.roles import Role
 from workbench.accounting.rules.rule import Facts
 from workbench.accounting.survey import Pattern
 from workbench.checkpoint.checkpoint import Finding
 from workbench.escape import visible
 
-WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
-"""Parameters that are a module's weight itself."""
 PACKED = (
     ("weight", frozenset({"U32"}), "scales"),
     ("qweight", frozenset({"I32", "U32"}), "scales"),

@@ -17,6 +17,8 @@ PARAMETERS = frozenset(
     }
 )  # fmt: skip
 """Last segments that name a part of a module's weight; any other last segment is the module itself."""
+WEIGHTS = frozenset({"", "weight", "qweight", "weight_packed"})
+"""Parameters that are a module's weight itself."""
 
 _INDEX = re.compile(r"\.([0-9]{1,9})(?=\.|$)")
 
