@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.bench.seed_reasons import against_seed_in_words
 from tests.checkpoints import checkpoint, fixture, in_memory, names
 from workbench.accounting.count import Count
 from workbench.accounting.engine import count
-from workbench.accounting.explain import against_seed_in_words
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "truth"
