@@ -6,11 +6,12 @@ from msgspec.structs import replace
 from tests.analysis.office import BYTES, SPEC, office_record
 from workbench.analysis.token_times import differences, even
 from workbench.analysis.verdict import judged
-from workbench.ledger.example import EVEN_TIMES_RULE, OFFICE_RUN_1
+from workbench.ledger.example import OFFICE_RUN_1
 from workbench.ledger.parts import NamedCeiling
 from workbench.ledger.record import Record, sealed
 from workbench.prediction.ceiling import ceilings
 
+EVEN_TIMES_RULE = "N/(t_N - t_1), as published; the token times here were synthesized evenly from that rate"
 MIXTURE = "Qwen3.5-35B-A3B-4bit"
 RUN_1_ID = "4f66f1ce-0915-4c1e-8a5e-000000000001"
 DISCARD_ID = "4f66f1ce-0915-4c1e-8a5e-000000000002"

@@ -7,7 +7,7 @@ Four cells differ from the pages, which rounded their inputs: the 4B's ceiling a
 from msgspec.structs import replace
 
 from tests.analysis.office import BYTES, office_record
-from tests.analysis.office_example import CORRECTED_ID, DISCARD_ID, RUN_1_ID, example
+from tests.analysis.office_example import CORRECTED_ID, DISCARD_ID, EVEN_TIMES_RULE, RUN_1_ID, example
 from workbench.analysis.rates import decode_tps
 from workbench.analysis.reference import OFFICE
 from workbench.analysis.tables import (
@@ -19,7 +19,7 @@ from workbench.analysis.tables import (
 )
 from workbench.analysis.token_times import times
 from workbench.ledger.corrections import discarded
-from workbench.ledger.example import EVEN_TIMES_RULE, OFFICE_RUN_1
+from workbench.ledger.example import OFFICE_RUN_1
 from workbench.ledger.external import external_row
 from workbench.ledger.store import read
 from workbench.ledger.verify import verify

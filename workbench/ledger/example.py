@@ -7,4 +7,3 @@ from pathlib import Path
 
 OFFICE_RUN_1 = Path(__file__).parent / "examples" / "office-run-1.jsonl"
 """Three lines: run 1 as it was recorded, the record that discards it, the corrected run."""
-EVEN_TIMES_RULE = "N/(t_N - t_1), as published; the token times here were synthesized evenly from that rate"
