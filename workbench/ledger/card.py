@@ -58,18 +58,21 @@ def versions(record: Record) -> str:
     """The programs whose versions are known, the runtime's commit last."""
     known = programs_of(record)
     if record.runtime_commit:
-        known.append((f"{visible(record.runtime, 60)} commit", record.runtime_commit))
-    return ", ".join(f"{name} {visible(version, 60)}" for name, version in known) or visible(record.runtime)
+        known.append(f"{visible(record.runtime, 60)} commit {visible(record.runtime_commit, 60)}")
+    return ", ".join(known) or visible(record.runtime)
 
 
-def programs_of(record: Record) -> list[tuple[str, str]]:
-    """Names and versions of the programs that measured, as far as they are known."""
+def programs_of(record: Record) -> list[str]:
+    """The programs that measured, each with its version, as far as that is known."""
     programs = (("mlx", record.mlx), ("mlx-lm", record.mlx_lm), ("workbench", record.workbench))
-    return [(name, version) for name, version in programs if version]
+    return [f"{name} {visible(version, 60)}" for name, version in programs if version]
 
 
-def bits(record: Record) -> str:
-    """The quantization as config.json states it, else the type that the weights are stored in."""
+def bits(record: Record, unit: str = "") -> str:
+    """The quantization as config.json states it, else the type that the weights are stored in.
+
+    `unit` stands behind the number of bits, where no label says what it is.
+    """
     quantization = record.quantization
     if quantization is None or quantization.bits is None:
         if quantization is not None and quantization.mode:
@@ -80,7 +83,7 @@ def bits(record: Record) -> str:
         return f"not quantized, {stored}" if stored else "not quantized"
     group = f", groups of {quantization.group_size}" if quantization.group_size else ""
     mode = f", {visible(quantization.mode, 30)}" if quantization.mode else ""
-    return f"{quantization.bits:g}{group}{mode}{', mixed' if quantization.mixed else ''}"
+    return f"{quantization.bits:g}{unit}{group}{mode}{', mixed' if quantization.mixed else ''}"
 
 
 def bytes_per_token(record: Record) -> str:

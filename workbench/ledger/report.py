@@ -69,8 +69,8 @@ def _runtime(record: Record) -> str:
     commit = (
         f"commit {visible(record.runtime_commit, 60)}" if record.runtime_commit else "commit not recorded"
     )
-    programs = [f"{name} {visible(version, 60)}" for name, version in programs_of(record)]
-    return "; ".join([f"{visible(record.runtime)}, {commit}", *([", ".join(programs)] if programs else [])])
+    programs = ", ".join(programs_of(record))
+    return f"{visible(record.runtime)}, {commit}{f'; {programs}' if programs else ''}"
 
 
 def _files(record: Record) -> str:
@@ -80,13 +80,7 @@ def _files(record: Record) -> str:
     files = f", {len(sizes)} file{'s' if len(sizes) != 1 else ''} of {gb(sum(sizes))}" if sizes else ""
     revision = f", revision {visible(record.revision, 60)}" if record.revision else ""
     form = visible(record.format or "format unknown")
-    return f"{visible(record.model)}{revision}; {form}, {_bits(record)}{files}"
-
-
-def _bits(record: Record) -> str:
-    number = record.quantization.bits if record.quantization is not None else None
-    words = bits(record)
-    return words if number is None else f"{number:g}-bit{words.removeprefix(f'{number:g}')}"
+    return f"{visible(record.model)}{revision}; {form}, {bits(record, '-bit')}{files}"
 
 
 def _prompt(record: Record) -> str:

@@ -79,12 +79,9 @@ def append_lines(path: Path, lines: Sequence[bytes], *, only_at: int | None = No
         return True
     together = b"\n".join(lines)
     try:
-        if only_at is not None:
-            return _append(path, together, only_at)
-        _append(path, together)
+        return _append(path, together, only_at)
     except OSError as error:
         raise _unwritten(path, together, error) from error
-    return True
 
 
 def read(path: Path, *, token_times: bool = True) -> Reading:
