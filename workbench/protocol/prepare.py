@@ -20,6 +20,7 @@ from workbench.locations import ledger_path, synthetic_dir
 from workbench.machine.spoiled import spoiled_by
 from workbench.machine.stamp import MachineStamp, compose, facts
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind
+from workbench.protocol.decode_worker import on_cuda
 from workbench.protocol.drafting import condition_fields_typed
 from workbench.protocol.past import probes_of
 from workbench.protocol.watch import Watch
@@ -119,7 +120,7 @@ async def probe(
             async for report in reports:
                 if isinstance(report, Ready):
                     stamp = compose(known, report.stamp, alias=alias, command=command)
-                    await watch.begin(report.pid, gpu=report.stamp.backend == "cuda")
+                    await watch.begin(report.pid, gpu=on_cuda(report.stamp))
                 elif isinstance(report, Probing) and on_kernel is not None:
                     on_kernel(report)
                 elif isinstance(report, Probed):

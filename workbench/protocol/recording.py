@@ -18,6 +18,7 @@ from workbench.analysis.verdict import judged
 from workbench.ledger.record import Record
 from workbench.machine.spoiled import spoiled_by
 from workbench.machine.stamp import private_text
+from workbench.protocol.decode_worker import on_cuda
 from workbench.protocol.drafting import condition_fields_typed, with_reasons
 from workbench.protocol.energy import EnergyPass, with_power_conditions
 from workbench.protocol.run import Run
@@ -144,8 +145,7 @@ def kernel_cache(run: Run) -> str | None:
     """
     if not run.warmed:
         return None if run.repeat_index is None else "cold"
-    on_cuda = run.stamp is not None and run.stamp.backend == "cuda"
-    return "cold" if on_cuda and run.warmed[-1].passes < 2 else "warm"
+    return "cold" if on_cuda(run.stamp) and run.warmed[-1].passes < 2 else "warm"
 
 
 def warm_up_fields(run: Run) -> dict[str, Any]:
