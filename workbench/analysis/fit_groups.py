@@ -3,6 +3,7 @@
 Several runs of one checkpoint are one point: repeating a model does not make a second one.
 """
 
+import re
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -67,6 +68,12 @@ def group_of(record: Record) -> Group:
         _format(record),
         _context(record),
     )
+
+
+def other_kind(mine: Group, theirs: Group) -> str:
+    """In words, how my family and weight format differ from another group's; empty where they do not."""
+    pairs = ((mine.family, theirs.family), (mine.weight_format, theirs.weight_format))
+    return ", ".join(f"{one} and not {other}" for one, other in pairs if not _alike(one, other))
 
 
 def why_left_out(record: Record, discarded: Mapping[str, str]) -> str:
@@ -174,6 +181,13 @@ def _group_fit(
         return GroupFit(group, points, fit(points, weighting), "", left_out)
     except FitRefusedError as error:
         return GroupFit(group, points, None, error.message, left_out)
+
+
+def _alike(one: str, other: str) -> bool:
+    """The same, or a class's name beside its model type: Qwen3_5ForConditionalGeneration and qwen3_5."""
+    (name, _, kind), (other_name, _, another_kind) = one.partition(", "), other.partition(", ")
+    short, long = sorted((re.sub("[^a-z0-9]", "", text.casefold()) for text in (name, other_name)), key=len)
+    return kind == another_kind and bool(short) and re.match(f"{short}(for|model|lm|$)", long) is not None
 
 
 def _context(record: Record) -> str:

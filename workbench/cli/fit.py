@@ -5,7 +5,6 @@ mixed in. Three models make no claim, four an interval, five over a tenfold span
 """
 
 import argparse
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from workbench.exits import ExitCode
 
 if TYPE_CHECKING:
     from workbench.analysis.calibration import Calibration
-    from workbench.analysis.fit_groups import GroupFit
+    from workbench.analysis.fit_groups import Group, GroupFit
     from workbench.ledger.record import Record
 
 
@@ -64,23 +63,10 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The checkpoint that is estimated: its bytes per token, its family and weight format."""
+    """The checkpoint that is estimated: its bytes per token, and the group that a run of it would be in."""
 
     weight_bytes: int
-    kind: tuple[str, str]
-
-    def not_of(self, group: "GroupFit") -> str:
-        """How it differs from what the group's fit is made of; empty where it does not."""
-        made_of = (group.group.family, group.group.weight_format)
-        pairs = zip(self.kind, made_of, strict=True)
-        return ", ".join(f"{mine} and not {theirs}" for mine, theirs in pairs if not _alike(mine, theirs))
-
-
-def _alike(one: str, other: str) -> bool:
-    """The same, or a class's name beside its model type: Qwen3_5ForConditionalGeneration and qwen3_5."""
-    (name, _, kind), (other_name, _, other_kind) = one.partition(", "), other.partition(", ")
-    short, long = sorted((re.sub("[^a-z0-9]", "", text.casefold()) for text in (name, other_name)), key=len)
-    return kind == other_kind and bool(short) and re.match(f"{short}(for|model|lm|$)", long) is not None
+    group: "Group"
 
 
 def _wanted(name: str, models: list[Path]) -> Wanted:
@@ -98,8 +84,7 @@ def _wanted(name: str, models: list[Path]) -> Wanted:
         experts=count.experts,
         **model_fields(checkpoint),
     )
-    group = group_of(drafted)
-    return Wanted(count.weight_bytes, (group.family, group.weight_format))
+    return Wanted(count.weight_bytes, group_of(drafted))
 
 
 def _nothing_to_fit(records: "Iterable[Record]", taken_back: Mapping[str, str]) -> Iterator[str]:
@@ -131,12 +116,13 @@ def _group_lines(group: "GroupFit", wanted: Wanted | None) -> Iterator[str]:
 
 def _estimate_words(group: "GroupFit", wanted: Wanted) -> str:
     from workbench.analysis.fit import estimate
+    from workbench.analysis.fit_groups import other_kind
     from workbench.ledger.card import estimate_range
     from workbench.ledger.words import gb, rate
 
     assert group.fit is not None
     expected = estimate(group.fit, wanted.weight_bytes)
-    other = wanted.not_of(group)
+    other = other_kind(wanted.group, group.group)
     but = f"; but the checkpoint is {visible(other, 300)}: a fit of its own would hold" if other else ""
     size = gb(wanted.weight_bytes)
     return f"expects {rate(expected.tps)} tok/s of {size} a token ({estimate_range(expected)}){but}"
@@ -162,6 +148,7 @@ def _fields(
     groups: "Sequence[GroupFit]", wanted: Wanted | None, people: "Sequence[Calibration] | None"
 ) -> dict[str, object]:
     from workbench.analysis.fit import estimate
+    from workbench.analysis.fit_groups import other_kind
 
     return {
         "schema_version": 1,
@@ -173,7 +160,8 @@ def _fields(
                 "estimate": None
                 if wanted is None or group.fit is None
                 else estimate(group.fit, wanted.weight_bytes),
-                "estimate_of_another_kind": bool(wanted is not None and wanted.not_of(group)),
+                "estimate_of_another_kind": wanted is not None
+                and bool(other_kind(wanted.group, group.group)),
                 "left_out": [{"record_id": record_id, "why": why} for record_id, why in group.left_out],
             }
             for group in groups
