@@ -54,7 +54,6 @@ def the_count() -> Count:
 def test_run_1_is_a_counting_error_and_the_experts_explain_it():
     verdict = judge(run_1())
     assert verdict.word == "counting error"
-    assert verdict.flagged
     assert verdict.excess_explained_by[0] == "experts counted in full"
     assert "221.6 %" in verdict.reasons[0]
     assert "1,814.6 GB/s effective" in verdict.reasons[0]
@@ -213,7 +212,6 @@ def test_over_another_rules_ceiling_only_that_rule_is_named_and_the_run_stands()
     record = office_record(MIXTURE, ceilings=[NamedCeiling(c.name, c.gbps, c.tps) for c in both])
     verdict = judge(record)
     assert verdict.word == "ok"
-    assert not verdict.flagged
     assert any(
         reason.startswith(
             "The rule whole-file would make it 221.8 % of the ceiling at spec 819 GB/s, whole-file"
@@ -268,7 +266,6 @@ def test_a_graph_or_an_override_in_force_counts_as_the_count():
 def test_where_the_bus_is_not_the_limit_the_rule_does_not_apply(fields, why):
     verdict = judge(office_record(MIXTURE, 600.0, **fields))
     assert verdict.word == "not applicable"
-    assert not verdict.flagged
     assert why in verdict.reasons[0]
 
 
@@ -290,7 +287,6 @@ CLEAN = {
 def test_low_on_a_large_model_asks_the_published_question():
     verdict = judge(office_record("Qwen3.5-9B-4bit", 20.0))
     assert verdict.word == "low"
-    assert not verdict.flagged
     assert "10.9 % of the ceiling at spec 819 GB/s, count is low for" in verdict.reasons[0]
     assert "was it warmed up, was the machine busy?" in verdict.reasons[0]
     assert "there is no second repeat" in verdict.reasons[0]

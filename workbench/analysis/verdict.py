@@ -50,11 +50,6 @@ class Verdict:
     excess_explained_by: tuple[str, ...] = ()
     miscounted: Miscounted | None = None
 
-    @property
-    def flagged(self) -> bool:
-        """Whether a script should stop here (exit code 1)."""
-        return self.word is Word.COUNTING_ERROR
-
 
 def judge(
     record: Record,
