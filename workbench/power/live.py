@@ -35,7 +35,6 @@ class Live:
     """
 
     key: str
-    source: str
     scope: str
     state: LiveState
     outlook: str
@@ -45,8 +44,6 @@ class Live:
     j_per_token: float | None = None
     samples: int = 0
     history_w: tuple[float, ...] = ()
-    trouble: str | None = None
-    method: Method = Method.COUNTER
 
 
 def live(
@@ -80,11 +77,6 @@ def _near(row: Live, apart: str | None) -> Live:
     return replace(row, state=LiveState.INDICATIVE, outlook=f"indicative only: {apart}")
 
 
-def headline(rows: Sequence[Live]) -> Live | None:
-    """The row that stands in one line's place: the first that has watts."""
-    return next((row for row in rows if row.watts_now is not None), None)
-
-
 def _row(
     trace: RowTrace, now_ns: int, since_ns: int | None, tps: float | None, expected_s: float | None
 ) -> Live:
@@ -100,7 +92,6 @@ def _row(
     rate = tps if tps and runs_s is not None and not stalled else None
     return Live(
         key=row.key,
-        source=row.source,
         scope=row.scope([rail for rail in trace.rails if rail not in stalled]),
         state=state,
         outlook=outlook,
@@ -110,8 +101,6 @@ def _row(
         j_per_token=mean_w / rate if mean_w is not None and rate else None,
         samples=len(counted),
         history_w=tuple(_watts(row, sample) for sample in trace.samples[-HISTORY:]),
-        trouble=trace.ended,
-        method=row.method,
     )
 
 
