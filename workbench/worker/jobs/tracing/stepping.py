@@ -18,7 +18,6 @@ class Step:
 
     graph: Graph
     parameters: tuple[str, ...]  # names; graph.inputs begins with their ids
-    cached: int  # how many ids after the parameters are cached arrays; the token is the last input
     nbytes: tuple[int, ...]
     logits: str
     next_caches: tuple[str, ...]
@@ -66,7 +65,6 @@ def step(model: Any, context: int) -> Step:
     return Step(
         graph,
         tuple(names),
-        len(cached),
         tuple(array.nbytes for array in [*parameters, *cached]),
         graph.outputs[0],
         tuple(graph.outputs[1:]),
