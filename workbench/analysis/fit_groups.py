@@ -14,6 +14,7 @@ from workbench.analysis.least_squares import Point, Weighting
 from workbench.analysis.rates import plausible_tps
 from workbench.ledger.parts import FitEstimate
 from workbench.ledger.record import Record
+from workbench.ledger.status import COMPLETE
 from workbench.ledger.words import percent
 
 RUNS = frozenset({"single", "ladder", "energy", "demo"})
@@ -80,7 +81,7 @@ def why_left_out(record: Record, discarded: Mapping[str, str]) -> str:
     """Why a record is in no fit; empty when it is in one."""
     if record.record_id in discarded:
         return f"discarded: {discarded[record.record_id]}"
-    if record.status not in {"measured", "imported"}:
+    if record.status not in COMPLETE:
         return f"its status is {record.status}"
     weight_bytes = record.weight_bytes_per_token or 0
     if plausible_tps(record.generation_tps) is None or weight_bytes <= 0:

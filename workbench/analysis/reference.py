@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from workbench.analysis.least_squares import Point
 from workbench.analysis.rates import plausible_tps
 from workbench.ledger.row import Row
+from workbench.ledger.status import COMPLETE
 from workbench.prediction.ceiling import BandwidthFigure, BandwidthKind, ceiling_tps, fraction
 
 SPEC = BandwidthFigure(819, BandwidthKind.SPEC, "Apple, M3 Ultra")
@@ -120,7 +121,7 @@ def ledger_beside(
 
 def _is_sound(row: Row) -> bool:
     return (
-        row.status in {"measured", "imported"}
+        row.status in COMPLETE
         and row.verdict in {"ok", "low"}
         and plausible_tps(row.generation_tps) is not None
         and row.fraction is not None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from workbench.analysis.derive import derive
 from workbench.ledger.export import markdown_table
 from workbench.ledger.record import Record
+from workbench.ledger.status import COMPLETE
 from workbench.prediction.ceiling import ceiling_tps, effective_gbps, fraction
 
 
@@ -29,11 +30,7 @@ def source_tables(
 
     Runs that were `taken_back` stand in the third table only, as they do in the source document.
     """
-    runs = [
-        record
-        for record in records
-        if record.status in {"measured", "imported"} and record.experiment != "bandwidth"
-    ]
+    runs = [record for record in records if record.status in COMPLETE and record.experiment != "bandwidth"]
     standing = [record for record in runs if record.record_id not in taken_back]
     tables = (
         bytes_table(standing),

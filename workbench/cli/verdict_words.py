@@ -8,6 +8,7 @@ from workbench.escape import visible
 from workbench.ledger.card import fit_estimate
 from workbench.ledger.parts import PowerReading
 from workbench.ledger.record import Record
+from workbench.ledger.status import COMPLETE
 from workbench.ledger.words import gb, gbps, percent, rate
 
 
@@ -56,7 +57,7 @@ def beside_lines(record: Record, ledger: Path) -> Iterator[str]:
 
 def _word(record: Record) -> str:
     """The verdict; for a run that came to none, how it ended."""
-    if record.status not in {"measured", "imported"} and record.verdict in {None, "none"}:
+    if record.status not in COMPLETE and record.verdict in {None, "none"}:
         return record.status
     return record.verdict or record.status
 
@@ -64,7 +65,7 @@ def _word(record: Record) -> str:
 def _reasons(record: Record) -> Iterator[str]:
     """The validator's sentences, and why the run ended early where none of them says so yet."""
     yield from record.verdict_reasons
-    own = "" if record.status in {"measured", "imported"} else (record.reason or "").rstrip(".")
+    own = "" if record.status in COMPLETE else (record.reason or "").rstrip(".")
     if own and not any(own in said for said in record.verdict_reasons):
         yield f"{own}."
 
