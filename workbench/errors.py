@@ -23,6 +23,11 @@ class WorkbenchError(Exception):
         if code is not None:
             self.code = code
 
+    @property
+    def words(self) -> str:
+        """What is wrong and what to do, as running text."""
+        return f"{self.message} {self.hint}".rstrip()
+
 
 class UsageError(WorkbenchError):
     """The command's words or a setting make no sense."""

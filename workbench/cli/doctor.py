@@ -53,7 +53,7 @@ def _ledger() -> Check:
     try:
         result = verify(path)
     except LedgerError as error:
-        return Check("ledger", False, f"{error.message} {error.hint}")
+        return Check("ledger", False, error.words)
     if result.is_sound:
         return Check("ledger", True, f"{shown(path)}, {result.records} records")
     wrong = f"{shown(path)}: {len(result.problems)} problems, see `workbench ledger verify`"
@@ -67,7 +67,7 @@ def _settings() -> Check:
     try:
         warnings = load_settings().warnings
     except UsageError as error:
-        return Check("settings", False, f"{error.message} {error.hint}")
+        return Check("settings", False, error.words)
     there = "" if settings_path().exists() else ", none: the defaults hold"
     return Check("settings", not warnings, " ".join(warnings) or f"{shown(settings_path())}{there}")
 
@@ -96,7 +96,7 @@ def _backend() -> Check:
     try:
         stamp = asyncio.run(worker_stamp())
     except WorkerError as error:
-        return Check("backend", False, f"{error.message} {error.hint}")
+        return Check("backend", False, error.words)
     words = f"mlx {stamp.mlx} ({stamp.backend}), mlx-lm {stamp.mlx_lm}, {stamp.device}"
     return Check("backend", True, words)
 
