@@ -1,6 +1,8 @@
 """Overrides: a person's word over the rules', with a reason, applied and kept visible."""
 
+import os
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -96,7 +98,11 @@ def test_a_name_that_looks_like_a_pattern_still_names_itself():
         ("[[override]]\ntensors='a'\nreason='x'\nshare=true", "no number"),
         ("[[override]]\ntensors='a'\nreason='x'\nshare=-1", "not between"),
         ("[[override]]\ntensors='a'\nreason='x'\nshare=nan", "no number"),
+        ("[[override]]\ntensors='a'\nreason='x'\nshare='1e99999999'", "no number"),
+        ("[[override]]\ntensors='a'\nreason='x'\nshare='1E-9_999_999'", "no number"),
         ("[[override]]\ntensors='a'\nreason='x'\nshare=1\nwho='me'", "unknown key 'who'"),
+        ("override = " + "[" * 50_000, "not TOML"),
+        ("override = " + "1" * 5000, "not TOML"),
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(text, word):
@@ -110,6 +116,17 @@ def test_an_unreadable_file_is_a_usage_error(tmp_path):
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="cannot be read"):
         read_overrides(tmp_path / "bad.toml")
+
+
+def test_what_is_no_file_is_refused_and_not_read(tmp_path):
+    for path in (Path("/dev/zero"), fifo(tmp_path / "fifo"), tmp_path):
+        with pytest.raises(UsageError, match=r"cannot be read: .* is a (device|FIFO|directory), not a file"):
+            read_overrides(path)
+
+
+def fifo(path):
+    os.mkfifo(path)
+    return path
 
 
 @given(st.text(max_size=200))

@@ -11,15 +11,19 @@ A later override wins over an earlier one. They are applied, shown and stamped; 
 visible.
 """
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.accounting.roles import Role
-from workbench.errors import UsageError
+from workbench.checkpoint.files import read_small
+from workbench.errors import CheckpointError, UsageError
 
 MAX_FILE_BYTES = 1_000_000
 MAX_SHARE = 1000
+_HUGE_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4}")
+"""1e99999999 is a fraction of a hundred million digits, and the machine would write it out."""
 
 
 class Override(NamedTuple):
@@ -34,11 +38,12 @@ class Override(NamedTuple):
 def read_overrides(path: Path) -> tuple[Override, ...]:
     """The overrides of a TOML file, in order. Raises UsageError that says which entry is wrong and why."""
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise UsageError(f"{path}: more than {MAX_FILE_BYTES:,} bytes is no override file.")
-        return parse_overrides(path.read_text(encoding="utf-8-sig"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from error
+        text = read_small(path, str(path), MAX_FILE_BYTES).decode("utf-8-sig")
+    except (CheckpointError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"The overrides cannot be read: {error}.", "Name a TOML file of [[override]] tables."
+        ) from error
+    return parse_overrides(text, str(path))
 
 
 def parse_overrides(text: str, source: str = "overrides") -> tuple[Override, ...]:
@@ -47,7 +52,7 @@ def parse_overrides(text: str, source: str = "overrides") -> tuple[Override, ...
 
     try:
         found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOML's errors, and numbers of too many digits
         raise UsageError(f"{source} is not TOML: {error}") from error
     entries = found.get("override", [])
     unknown = sorted(set(found) - {"override"})
@@ -90,6 +95,8 @@ def _share(value: Any, where: str) -> Fraction | None:
         return None
     try:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ValueError
+        if _HUGE_EXPONENT.search(str(value)):
             raise ValueError
         share = Fraction(str(value).strip())
     except (ValueError, ZeroDivisionError):
