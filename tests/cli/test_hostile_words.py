@@ -7,8 +7,10 @@ import pytest
 
 from tests.checkpoints import invent
 from tests.ledger.builders import a_record
+from workbench.cli.planning import command
 from workbench.ledger.parts import NamedPrediction
-from workbench.ledger.store import append
+from workbench.ledger.store import append, read
+from workbench.locations import synthetic_dir
 
 ACTING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 HOSTILE = {
@@ -149,3 +151,26 @@ def test_a_name_that_is_no_utf_8_is_shown_and_kept(run, tmp_path):
     path = invent(tmp_path / name, {"model.norm.weight": ("F32", [8])}, {"model_type": "llama"})
     assert run("bytes", path).out.startswith("caf?: ")
     assert run("bytes", path, "--json").out.isascii()
+
+
+def test_a_persons_words_that_are_no_utf_8_reach_the_record_as_text(run, shelf, home, monkeypatch):
+    word = b"caf\xe9".decode("utf-8", "surrogateescape")
+    words = ["check", "synthetic/tiny-1", "--measured", "5", "--bandwidth", "25 spec " + word, "--record"]
+    words += ["--by", word, "--device", word, "--runtime", word, "--draft-model", word]
+    assert run(*words).code == 0
+    [record] = read(home / "ledger.jsonl").records
+    assert (record.device, record.measured_by) == ("caf\ufffd", "caf\ufffd")
+    assert run("ledger", "verify").code == 0
+    monkeypatch.setattr("sys.argv", ["workbench", *words])
+    assert command()[-1] == "caf\ufffd"
+
+
+def test_a_path_that_no_worker_can_be_told_is_said_in_words(run, shelf, tmp_path):
+    folder = tmp_path / b"caf\xe9".decode("utf-8", "surrogateescape")
+    folder.symlink_to(synthetic_dir() / "tiny-1")
+    said = run("audit", folder, "--prove")
+    assert said.code == 4
+    assert "no UTF-8" in said.err and "Rename the folder" in said.err
+    said = run("measure", folder, "--predict", "5", "--bandwidth", "25", "--no-witness", "--json")
+    assert said.code == 4
+    assert "no UTF-8" in said.json["reason"]

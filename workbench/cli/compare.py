@@ -11,8 +11,12 @@ from workbench.ledger.words import gb, rate
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("left", metavar="LEFT", help="a checkpoint, for example the full-precision one")
-    parser.add_argument("right", metavar="RIGHT", help="a checkpoint, for example the compressed one")
+    parser.add_argument(
+        "left", metavar="LEFT", type=str, help="a checkpoint, for example the full-precision one"
+    )
+    parser.add_argument(
+        "right", metavar="RIGHT", type=str, help="a checkpoint, for example the compressed one"
+    )
     options.add_models(parser)
     options.add_bandwidth(parser)
     options.add_json(parser)

@@ -89,6 +89,11 @@ def fail(error: WorkbenchError, *, as_json: bool) -> int:
     return int(error.exit_code)
 
 
+def as_text(word: str) -> str:
+    """A word of the command line as text: bytes of it that are no UTF-8 become the replacement character."""
+    return word if word.isascii() else word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def flush_stdout() -> None:
     """Write what stdout still holds; OSError where it cannot be (the interpreter's end would complain)."""
     if sys.stdout is not None and not sys.stdout.closed:

@@ -26,7 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--office", action="store_true", help="the source documents' own rows instead of the ledger"
     )
-    parser.add_argument("--estimate", metavar="CHECKPOINT", help="what each fit expects of a checkpoint")
+    parser.add_argument(
+        "--estimate", metavar="CHECKPOINT", type=str, help="what each fit expects of a checkpoint"
+    )
     parser.add_argument(
         "--calibration", action="store_true", help="how far off each person's predictions are"
     )

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="as `measure` takes them")
+    parser.add_argument(
+        "checkpoints", nargs="+", metavar="CHECKPOINT", type=str, help="as `measure` takes them"
+    )
     options.add_models(parser)
     run_options.add_run(parser, several=True)
 

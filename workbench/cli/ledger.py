@@ -33,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="WORDS",
+        type=str,
         help="a filter, a record's id (its beginning will do, or `latest`), or files",
     )
     parser.add_argument("--format", choices=("text", "csv", "json", "markdown"), default="text")

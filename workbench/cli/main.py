@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from workbench import __version__
 from workbench.cli import console
@@ -86,7 +86,14 @@ def _run(words: list[str]) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says usage errors in the program's own form (words, or JSON with `--json`)."""
+    """Says usage errors in the program's own form (words, or JSON with `--json`).
+
+    What has no type is a person's words, which records keep: bytes that are no UTF-8 are replaced in them.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.register("type", None, console.as_text)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(visible(message, 400), f"`{self.prog} --help` explains it.")

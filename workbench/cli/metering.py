@@ -11,7 +11,9 @@ from workbench.power.external import External
 def add_meter(parser: Parser) -> None:
     """`--watts`, `--watts-command` and `--meter`."""
     parser.add_argument("--watts", type=float, metavar="W", help="a meter's reading that you type")
-    parser.add_argument("--watts-command", metavar="COMMAND", help="a command that prints watts when called")
+    parser.add_argument(
+        "--watts-command", metavar="COMMAND", type=str, help="a command that prints watts when called"
+    )
     parser.add_argument("--meter", metavar="WORDS", help="which meter, and what stands behind it")
 
 

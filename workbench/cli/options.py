@@ -21,6 +21,7 @@ def add_checkpoint(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "checkpoint",
         metavar="CHECKPOINT",
+        type=str,
         help="a directory, a .safetensors or .gguf file, a cached repository name, or synthetic/NAME",
     )
     add_models(parser)

@@ -84,4 +84,4 @@ async def _known(ledger: Path) -> tuple[BandwidthFigure, ...]:
 
 def command() -> tuple[str, ...]:
     """The command line as the stamp records it."""
-    return ("workbench", *sys.argv[1:])
+    return ("workbench", *map(console.as_text, sys.argv[1:]))

@@ -91,10 +91,21 @@ class Worker:
         return self._process.returncode is None
 
     async def send(self, request: Request) -> None:
-        """Send the one request. A worker that is gone is reported by `reports`, not here."""
+        """Send the one request. A worker that is gone is reported by `reports`, not here.
+
+        Raises WorkerError where a path in it is no UTF-8: no message can hold it, and neither can MLX.
+        """
         assert self._process.stdin is not None
+        try:
+            line = msgspec.json.encode(request) + b"\n"
+        except UnicodeEncodeError as error:
+            raise WorkerError(
+                "A folder's name on the way to the checkpoint is no UTF-8, and MLX opens no such path.",
+                "Rename the folder, or name it through a link.",
+                code="path_not_utf8",
+            ) from error
         with suppress(BrokenPipeError, ConnectionResetError):
-            self._process.stdin.write(msgspec.json.encode(request) + b"\n")
+            self._process.stdin.write(line)
             await self._process.stdin.drain()
 
     async def reports(self) -> AsyncIterator[Report]:
