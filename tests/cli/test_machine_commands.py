@@ -7,6 +7,7 @@ import time
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from tests.checkpoints import invent, write_gguf
 from tests.cli.processes import begun
@@ -112,6 +113,14 @@ def test_the_doctor_names_every_subject_and_changes_nothing(run, no_backend, hom
     assert not home.exists()
 
 
+def test_the_doctor_says_where_no_ledger_can_be_begun(run, no_backend, tmp_path, monkeypatch):
+    (tmp_path / "a file").write_text("")
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "a file" / "deeper"))
+    [ledger] = [check for check in run("doctor", "--json").json["checks"] if check["subject"] == "ledger"]
+    assert not ledger["ok"]
+    assert ledger["words"].endswith("a file is no folder.")
+
+
 def test_the_doctor_finds_a_damaged_ledger_and_odd_settings(run, no_backend, home):
     home.mkdir()
     (home / "ledger.jsonl").write_text("torn\n")
@@ -213,4 +222,5 @@ def test_a_kernel_that_hardly_moves_anything_is_not_shown_as_zero():
 
     slow = KernelFigure("matvec", "4-bit", 8_000_000, 4, 8, best_gbps=0.0331, median_gbps=0.0298)
     assert _cells(slow)[-2:] == ("0.0331", "0.0298")
+    assert [_cells(replace(slow, bytes=size))[2] for size in (8_000_000, 249_856)] == ["8", "0.25"]
     assert _cells(KernelFigure("sum", "uint32", 8, 4, 8, 1814.63, 9.06))[-2:] == ("1,814.6", "9.1")

@@ -40,6 +40,12 @@ def test_a_probe_of_nothing_is_refused(wrong):
     assert failed.code == "usage"
 
 
+def test_a_probe_beyond_the_memory_is_refused_before_anything_is_filled():
+    (failed,) = only(collect("probe", ProbeRequest(bytes=2**50)), Failed)
+    assert failed.code == "out_of_memory"
+    assert "1,125,899,907 MB" in failed.message
+
+
 def test_the_last_cache_is_the_largest_that_the_system_names(tmp_path):
     for index, size in enumerate(["48K", "2048K", "32M", "what"]):
         (tmp_path / f"index{index}").mkdir()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.cli import console, options
 from workbench.errors import UsageError
 from workbench.exits import ExitCode
-from workbench.ledger.words import gbps
+from workbench.ledger.words import gbps, megabytes
 
 if TYPE_CHECKING:
     from workbench.ledger.parts import KernelFigure
@@ -62,4 +62,4 @@ def run(args: argparse.Namespace) -> int:
 
 def _cells(kernel: "KernelFigure") -> tuple[str, ...]:
     best, median = (gbps(value).removesuffix(" GB/s") for value in (kernel.best_gbps, kernel.median_gbps))
-    return kernel.kernel, kernel.dtype, f"{kernel.bytes / 1e6:.0f}", str(kernel.batched), best, median
+    return kernel.kernel, kernel.dtype, megabytes(kernel.bytes), str(kernel.batched), best, median

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 from workbench.cli import console, options
@@ -49,15 +50,25 @@ def _ledger() -> Check:
 
     path = ledger_path()
     if not path.exists():
-        return Check("ledger", True, f"{shown(path)}, not begun yet")
+        return _folder_for(path)
     try:
         result = verify(path)
     except LedgerError as error:
         return Check("ledger", False, error.words)
     if result.is_sound:
-        return Check("ledger", True, f"{shown(path)}, {result.records} records")
+        return Check("ledger", True, f"{shown(path)}, {result.records:,} record{'s' * (result.records != 1)}")
     wrong = f"{shown(path)}: {len(result.problems)} problems, see `workbench ledger verify`"
     return Check("ledger", False, wrong)
+
+
+def _folder_for(path: Path) -> Check:
+    """Whether a ledger that is not begun yet could be."""
+    nearest = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
+    if not nearest.is_dir():
+        return Check("ledger", False, f"{shown(path)} cannot be begun: {shown(nearest)} is no folder.")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Check("ledger", False, f"{shown(path)} cannot be begun: {shown(nearest)} is not writable.")
+    return Check("ledger", True, f"{shown(path)}, not begun yet")
 
 
 def _settings() -> Check:

@@ -17,6 +17,11 @@ def gb(nbytes: float) -> str:
     return f"{nbytes / 1e6:.3f} MB" if abs(nbytes) >= 1e3 else f"{nbytes:.0f} bytes"
 
 
+def megabytes(nbytes: float) -> str:
+    """The MB of a probe's array without the unit, more digits below 1: `128`, `0.25`."""
+    return f"{nbytes / 1e6:.0f}" if nbytes >= 1e6 else f"{nbytes / 1e6:.2g}"
+
+
 def percent(value: float) -> str:
     """A ratio as a percentage with one decimal: 2.216 is `221.6 %`."""
     return f"{value * 100:,.1f} %"

@@ -16,6 +16,7 @@ from workbench.ledger import store
 from workbench.ledger.parts import KernelFigure
 from workbench.ledger.record import Record
 from workbench.ledger.table import load, record_of
+from workbench.ledger.words import megabytes
 from workbench.locations import ledger_path, synthetic_dir
 from workbench.machine.spoiled import spoiled_by
 from workbench.machine.stamp import MachineStamp, compose, facts
@@ -143,7 +144,7 @@ def figure_of(record: Record) -> BandwidthFigure | None:
     best = max(kernels, key=lambda kernel: kernel.best_gbps)
     threads = f", {record.threads} threads" if record.threads else ""
     source = (
-        f"workbench probe: {best.kernel} {best.dtype}, {best.bytes / 1e6:.0f} MB x {best.batched} batched, "
+        f"workbench probe: {best.kernel} {best.dtype}, {megabytes(best.bytes)} MB x {best.batched} batched, "
         f"best of {best.repeats}{threads}, {(record.date or '')[:10]}"
     )
     return BandwidthFigure(round(record.achieved_gbps, 2), BandwidthKind.ACHIEVED, source)

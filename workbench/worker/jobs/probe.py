@@ -10,7 +10,7 @@ from statistics import median
 
 from workbench.errors import WorkerError
 from workbench.worker.jobs.kernels import Kernel, full_kernels, quick_kernels
-from workbench.worker.jobs.probe_size import probe_bytes, usable_cores
+from workbench.worker.jobs.probe_size import free_bytes, probe_bytes, usable_cores
 from workbench.worker.jobs.stamp import backend
 from workbench.worker.messages import KernelBandwidth, Probed, ProbeRequest, Probing
 from workbench.worker.outlet import Say
@@ -29,6 +29,13 @@ def run(request: ProbeRequest, say: Say) -> None:
     makers = quick_kernels() if request.quick else full_kernels()
     if request.repeats < 1 or total < 2**16:
         raise WorkerError("The probe needs 64 kB and one repeat at least.", "Ask for more.", code="usage")
+    if total > (most := free_bytes() // 2):  # a system that lends more than it has kills some program for it
+        raise WorkerError(
+            f"The bandwidth probe would fill {total / 1e6:,.0f} MB; the most is {most / 1e6:,.0f} MB, half of "
+            "what is free.",
+            "Ask for less, or leave the size to the probe.",
+            code="out_of_memory",
+        )
     results: list[KernelBandwidth] = []
     try:
         for index, make in enumerate(makers):
