@@ -43,7 +43,7 @@ def external_row(
         ("model", model),
         ("device", device),
         ("runtime", runtime),
-        ("who measured", measured_by),
+        ("person who measured", measured_by),
     ):
         if not text.strip():
             raise UsageError(f"The row names no {name}.", "A number without these is a rumour.")

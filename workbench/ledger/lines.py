@@ -43,7 +43,7 @@ def open_ledger(path: Path) -> BinaryIO:
     """Open a ledger for reading; `FileNotFoundError` passes, everything else becomes a `LedgerError`."""
     try:
         if not path.is_file() and path.exists():
-            raise LedgerError(f"{shown(path)} is not a regular file.", "Name a file with --ledger.")
+            raise LedgerError(f"{shown(path)} is not a regular file.", "Name another ledger.")
         return path.open("rb", buffering=1 << 20)
     except FileNotFoundError:
         raise
