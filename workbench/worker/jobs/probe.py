@@ -31,8 +31,8 @@ def run(request: ProbeRequest, say: Say) -> None:
         raise WorkerError("The probe needs 64 kB and one repeat at least.", "Ask for more.", code="usage")
     if total > (most := free_bytes() // 2):  # a system that lends more than it has kills some program for it
         raise WorkerError(
-            f"The bandwidth probe would fill {total / 1e6:,.0f} MB; the most is {most / 1e6:,.0f} MB, half of "
-            "what is free.",
+            f"The bandwidth probe would fill {total / 1e6:,.0f} MB; the most is {most / 1e6:,.0f} MB, "
+            "half of what is free.",
             "Ask for less, or leave the size to the probe.",
             code="out_of_memory",
         )
