@@ -118,8 +118,8 @@ def screen_text(app) -> str:
 
 
 def pane_text(app, selector) -> str:
-    """What is painted of one pane, line breaks and borders taken out."""
-    region = app.screen.query_one(selector).content_region
+    """What is painted of one pane, line breaks, borders and scroll bars taken out."""
+    region = app.screen.query_one(selector).scrollable_content_region
     rows = app.screen._compositor.render_strips()[region.y : region.bottom]
     return " ".join(" ".join(row.crop(region.x, region.right).text for row in rows).split())
 
