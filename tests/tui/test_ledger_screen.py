@@ -147,7 +147,7 @@ async def test_escape_discards_nothing(desk):
 async def test_a_full_disk_is_said_and_the_correction_is_kept_elsewhere(desk, monkeypatch):
     ledger = fill(desk.stage.ledger)
 
-    def full(path, line):
+    def full(path, line, only_at):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     async with desk.open() as (app, pilot):
