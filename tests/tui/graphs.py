@@ -31,14 +31,12 @@ def reading(count, context=209, twice=()):
 
 def agreeing(count):
     """The seal of a graph that agrees."""
-    seen = reading(count)
-    return Looked(compare(count, seen), seen)
+    return Looked(compare(count, reading(count)))
 
 
 def differing(count, *twice):
     """The seal of a graph that reads some tensors twice."""
-    seen = reading(count, twice=twice or ("self_attn",))
-    return Looked(compare(count, seen), seen)
+    return Looked(compare(count, reading(count, twice=twice or ("self_attn",))))
 
 
 def unwitnessed(count, reason=Reason.UNSUPPORTED_TYPE, detail="qwen9"):

@@ -96,14 +96,16 @@ async def seals(
 ) -> list[Agreement]:
     """The count against the graph at several contexts, by one worker; without a graph one seal says why."""
     found = await witness(checkpoint, contexts)
-    by_rules = ruled(checkpoint, count)
     readings = [found] if isinstance(found, NotWitnessed) else found.readings
+    return await asyncio.to_thread(_held, checkpoint, count, readings)
+
+
+def _held(
+    checkpoint: Checkpoint, count: Count, readings: Sequence[GraphReading | NotWitnessed]
+) -> list[Agreement]:
+    """Against what the rules alone say: the graph is not held against a person's overrides."""
+    by_rules = counted(checkpoint) if count.is_overridden else count
     return [compare(by_rules, reading) for reading in readings]
-
-
-def ruled(checkpoint: Checkpoint, count: Count) -> Count:
-    """What the rules alone say: the graph is not held against a person's overrides."""
-    return counted(checkpoint) if count.is_overridden else count
 
 
 def as_recorded(agreement: Agreement) -> parts.Witness:

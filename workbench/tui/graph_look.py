@@ -14,7 +14,7 @@ from workbench.tui.messages import Seen
 from workbench.tui.seal import Looked
 from workbench.tui.threads import Post
 from workbench.witness.agreement import compare
-from workbench.witness.reasons import NotWitnessed, Reason, not_witnessed
+from workbench.witness.reasons import Reason, not_witnessed
 
 
 class GraphLook:
@@ -48,14 +48,10 @@ class GraphLook:
 
 async def look(checkpoint: Checkpoint, count: Count) -> Looked:
     """The seal of this count; whatever goes wrong is a reason in it."""
-    from workbench.protocol.witnessing import ruled, witness
+    from workbench.protocol.witnessing import seals
 
     try:
-        found = await witness(checkpoint)
+        [seal] = await seals(checkpoint, count)
     except Exception as error:  # a fault of this program must not cost the user the count
-        found = not_witnessed(Reason.FAILED, f"{type(error).__name__}: {error}")
-    by_rules = await asyncio.to_thread(ruled, checkpoint, count)
-    if isinstance(found, NotWitnessed):
-        return Looked(compare(by_rules, found))
-    [reading] = found.readings
-    return Looked(await asyncio.to_thread(compare, by_rules, reading), reading)
+        seal = compare(count, not_witnessed(Reason.FAILED, f"{type(error).__name__}: {error}"))
+    return Looked(seal)

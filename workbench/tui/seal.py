@@ -7,7 +7,6 @@ from widgets.sizes import sized
 from workbench.accounting.count import Count
 from workbench.ledger.words import signed_percent
 from workbench.witness.agreement import Agreement, Status
-from workbench.witness.result import GraphReading
 
 State = Literal["looking", "agrees", "differs", "none"]
 NOT_AWAITED = "the look at the decode graph was stopped by the user"
@@ -15,10 +14,9 @@ NOT_AWAITED = "the look at the decode graph was stopped by the user"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Looked:
-    """What came of a look at the graph: the seal, and the graph's reading where there is one."""
+    """What came of a look at the graph: the seal, with the graph's reading where there is one."""
 
     agreement: Agreement
-    reading: GraphReading | None = None
 
 
 def given_up(count: Count) -> Looked:

@@ -37,9 +37,10 @@ class Accounts:
 
 def accounts_of(count: Count, looked: Looked | None) -> Accounts:
     """The seed rule's column, and the graph's once it was looked at."""
-    if looked is None or looked.reading is None:
+    reading = looked.agreement.reading if looked is not None else None
+    if looked is None or reading is None:
         return Accounts(count.weight_bytes, count.seed, count.is_overridden)
-    graph = {read.name: read.weight_bytes for read in looked.reading.reads}
+    graph = {read.name: read.weight_bytes for read in reading.reads}
     disputed = frozenset(one.pattern for one in looked.agreement.disagreements)
     return Accounts(count.weight_bytes, count.seed, count.is_overridden, graph, disputed)
 
