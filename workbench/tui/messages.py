@@ -100,7 +100,7 @@ class Compared(Message):
 
 
 class Notice(Message):
-    """A sentence for the user; `severity` as Textual's notifications have it."""
+    """A sentence for the user; `problem`: something is wrong, or a key did nothing."""
 
     def __init__(self, text: str, *, problem: bool = False) -> None:
         super().__init__()

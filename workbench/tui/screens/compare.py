@@ -40,7 +40,6 @@ COLUMNS = (
     Column("right", 15, "right", stretch=True),
     Column("right / left", 12, "right"),
 )
-TOTALS = frozenset({"a token reads", "ceiling, tok/s", "measured, tok/s"})
 
 
 class CompareScreen(Screen[None]):
