@@ -5,7 +5,7 @@ from pathlib import Path
 
 from workbench.cli import console
 from workbench.escape import visible
-from workbench.ledger.card import fit_estimate
+from workbench.ledger.card import fit_estimate, why_ended
 from workbench.ledger.parts import PowerReading
 from workbench.ledger.record import Record
 from workbench.ledger.status import COMPLETE
@@ -65,7 +65,7 @@ def _word(record: Record) -> str:
 def _reasons(record: Record) -> Iterator[str]:
     """The validator's sentences, and why the run ended early where none of them says so yet."""
     yield from record.verdict_reasons
-    own = "" if record.status in COMPLETE else (record.reason or "").rstrip(".")
+    own = why_ended(record)
     if own and not any(own in said for said in record.verdict_reasons):
         yield f"{own}."
 

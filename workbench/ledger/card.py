@@ -7,6 +7,7 @@ from workbench.escape import visible
 from workbench.ledger.energy import energy
 from workbench.ledger.parts import FitEstimate
 from workbench.ledger.record import Record
+from workbench.ledger.status import COMPLETE
 from workbench.ledger.words import LONGEST_REASON, NOT_MEASURED, gb, gbps, percent, rate, signed_percent
 
 Line = tuple[str, str]
@@ -114,6 +115,11 @@ def order(record: Record) -> str:
     corrected = f", corrected {len(record.locks) - 1}x" if len(record.locks) > 1 else ""
     loaded = f"load began {visible(record.loaded_at)}" if record.loaded_at else "the model was never loaded"
     return f"predicted at {visible(record.predicted_at or 'no known time')}{corrected}; {loaded}"
+
+
+def why_ended(record: Record) -> str:
+    """Why a run ended before its time, without a full stop; empty for one that came to its end."""
+    return "" if record.status in COMPLETE else (record.reason or "").rstrip(".")
 
 
 def fit_estimate(record: Record) -> str:

@@ -12,9 +12,9 @@ import msgspec
 from workbench.ledger.lines import Line
 from workbench.ledger.moments import moment_of
 from workbench.ledger.record import SCHEMA_VERSION, Record, digest_of_fields
+from workbench.ledger.status import STATUSES
 from workbench.ledger.store import each
 
-STATUSES = frozenset({"measured", "cancelled", "failed", "interrupted", "discarding", "imported"})
 EXPERIMENTS = frozenset({"single", "ladder", "energy", "bandwidth", "demo", "external"})
 PREDICTED_EXPERIMENTS = EXPERIMENTS - {"bandwidth", "external"}
 """Runs that a person's number must precede."""

@@ -81,7 +81,7 @@ class Climb:
             await self._ladder.prepare()
             await self._find_figures()
         except WorkbenchError as error:
-            self.problem = f"{error.message} {error.hint}".strip()
+            self.problem = error.words
         if self.problem:
             return
         self.is_laid = True
@@ -106,9 +106,9 @@ class Climb:
         try:
             for outcome in await self._ladder.measure():
                 if isinstance(outcome, LedgerError):
-                    self._post(Notice(f"{outcome.message} {outcome.hint}", problem=True))
+                    self._post(Notice(outcome.words, problem=True))
         except WorkbenchError as error:
-            self.problem = f"{error.message} {error.hint}".strip()
+            self.problem = error.words
         finally:
             self.climbing, self.ended = False, True
 
@@ -128,7 +128,7 @@ class Climb:
                     await self._ladder.cancel(reason)
                 await self._ladder.close()
             except WorkbenchError as error:
-                self._post(Notice(f"{error.message} {error.hint}", problem=True))
+                self._post(Notice(error.words, problem=True))
 
     async def _looked(self, checkpoint: Checkpoint, count: Count) -> Looked:
         self._look, self._without = asyncio.create_task(look(checkpoint, count)), False
@@ -198,7 +198,7 @@ class Climb:
         try:
             self._ladder.lock(self._places.index(index), said)
         except WorkbenchError as error:
-            self._post(Notice(f"{error.message} {error.hint}", problem=True))
+            self._post(Notice(error.words, problem=True))
         self._change(index, said="")
 
     def _ran(self, place: int, run: Run) -> None:

@@ -151,7 +151,7 @@ class Conductor:
                 await measurement.cancel(reason)
             await measurement.close()
         except WorkbenchError as error:
-            self._post(Notice(f"{error.message} {error.hint}", problem=True))
+            self._post(Notice(error.words, problem=True))
 
     def _changed(self, measurement: Measurement, run: Run) -> None:
         if measurement is not self._measurement:

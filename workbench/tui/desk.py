@@ -15,6 +15,7 @@ from workbench.accounting.ruling import weight_bytes_by_rule
 from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.errors import CheckpointError, WorkbenchError
 from workbench.ledger.record import Record
+from workbench.ledger.status import COMPLETE
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.protocol.plan import Plan, RunSettings, require_runnable
 from workbench.protocol.run import Phase, Run, Step
@@ -111,7 +112,7 @@ def cannot_run(desk: Desk) -> str:
     try:
         require_runnable(desk.plan or Plan(desk.checkpoint, desk.count, rule=desk.rule))
     except CheckpointError as error:
-        return f"{error.message} {error.hint}".strip()
+        return error.words
     return ""
 
 
@@ -209,4 +210,4 @@ def _failed(desk: Desk) -> bool:
     if desk.problem is not None:
         return True
     record = desk.record
-    return record is not None and record.status not in {"measured", "imported"}
+    return record is not None and record.status not in COMPLETE

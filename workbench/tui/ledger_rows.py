@@ -5,6 +5,7 @@ from typing import Literal
 
 from widgets.ledger_table import Cell, Column
 from workbench.ledger.row import Row
+from workbench.ledger.status import COMPLETE
 from workbench.ledger.table import HEADERS, RIGHT_ALIGNED, cells
 
 Style = Literal["marked", "quiet"]
@@ -43,7 +44,7 @@ def cells_of(
     is_discarded = row.record_id in discarded
     made: list[Cell] = ["●" if marked else sign_of(row, discarded)]
     texts = dict(zip(HEADERS, cells(row, discarded), strict=True))
-    if not texts["verdict"] or is_discarded or row.status not in {"measured", "imported"}:
+    if not texts["verdict"] or is_discarded or row.status not in COMPLETE:
         # a narrow terminal has no room for the status beside it
         texts["verdict"] = texts["status"]
     for header, text in texts.items():

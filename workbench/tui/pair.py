@@ -37,7 +37,6 @@ class Outcome:
     """What is known of a checkpoint whose number was locked here: ceiling, and the rate after the run."""
 
     ceiling_tps: float
-    ceiling_name: str
     measured_tps: float | None = None
 
 
@@ -51,27 +50,26 @@ class Pair:
 
     def note(self, desk: Desk) -> None:
         """Keep what the desk may show of its checkpoint now: nothing before the lock."""
-        from workbench.tui.words import ceilings, prediction_text
+        from workbench.tui.words import ceilings, predictions_text
 
         shown = ceilings(desk)
         if desk.run is None or not shown:
             return
         record = desk.record
         measured = record.generation_tps if record is not None else None
-        self.outcomes[desk.name] = Outcome(shown[0].tps, shown[0].name, measured)
-        self.said[desk.name] = prediction_text(desk.run)
+        self.outcomes[desk.name] = Outcome(shown[0].tps, measured)
+        self.said[desk.name] = predictions_text(desk.run.predictions)
 
     def note_record(self, name: str, record: Record | None) -> None:
         """Keep what a ladder's rung left: its number, its principal ceiling, its rate."""
+        from workbench.tui.words import predictions_text
+
         if record is None or not record.ceilings:
             return
         principal = record.ceilings[0]
-        self.outcomes[name] = Outcome(principal.tps, principal.name, record.generation_tps)
+        self.outcomes[name] = Outcome(principal.tps, record.generation_tps)
         if record.predictions:
-            alone = len(record.predictions) == 1
-            self.said[name] = " ".join(
-                f"{one.tps:g}" if alone else f"{one.name}={one.tps:g}" for one in record.predictions
-            )
+            self.said[name] = predictions_text(record.predictions)
 
 
 Line = tuple[str, str, str, str]

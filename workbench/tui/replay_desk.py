@@ -1,11 +1,11 @@
 """A replay laid on the desk: what the screens paint of a recorded run, and the words that mark it. Pure."""
 
-from widgets.visible import visible
 from workbench.ledger.record import Record
 from workbench.protocol.playback import Tempo
 from workbench.protocol.replaying import Replay
 from workbench.tui.desk import Desk
 from workbench.tui.seal import Looked
+from workbench.tui.words import predictions_text
 from workbench.witness.agreement import Agreement, Status
 
 NOTE = " (replay)"
@@ -38,8 +38,7 @@ def banner(replay: Replay, tempo: Tempo, desk: Desk) -> str:
 def offered(record: Record) -> str:
     """What people said then, as one would type it; empty where nobody's number is in the record."""
     if record.predictions:
-        said = [f"{visible(one.name or 'you', 40)}={one.tps:g}" for one in record.predictions]
-        return " ".join(said) if len(said) > 1 else f"{record.predictions[0].tps:g}"
+        return predictions_text(record.predictions)
     return f"{record.predicted_tps_human:g}" if record.predicted_tps_human is not None else ""
 
 

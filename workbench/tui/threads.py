@@ -40,7 +40,7 @@ def scan(model_dirs: Sequence[Path], post: Post, cancelled: Callable[[], bool]) 
                 post(Found(batch))
                 batch, handed = [], now
     except WorkbenchError as error:
-        post(Notice(f"{error.message} {error.hint}", problem=True))
+        post(Notice(error.words, problem=True))
     post(Found(batch, done=True))
 
 

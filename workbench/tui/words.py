@@ -11,8 +11,10 @@ from widgets.chart import Chart, Level, round_up
 from widgets.fact_list import Fact
 from widgets.sizes import sized
 from widgets.visible import visible
-from workbench.ledger.card import estimate_range
+from workbench.ledger.card import estimate_range, why_ended
+from workbench.ledger.parts import NamedPrediction
 from workbench.ledger.record import Record
+from workbench.ledger.status import COMPLETE
 from workbench.ledger.words import percent, rate
 from workbench.prediction.ceiling import BandwidthFigure, Ceiling, ceiling_tps
 from workbench.protocol.plan import expected_seconds
@@ -198,7 +200,7 @@ def chart_of(desk: Desk) -> Chart | None:
 
 def outcome_facts(record: Record) -> list[Fact]:
     """What became of the predictions; for a run that gave no rate, why."""
-    if record.status not in {"measured", "imported"}:
+    if record.status not in COMPLETE:
         return [Fact(record.status, "", record.reason or "", mark=True)]
     if len(record.predictions) > 1 and record.generation_tps is not None:
         from workbench.analysis.calibration import rank
@@ -270,7 +272,7 @@ def verdict_sentences(record: Record) -> Sequence[str]:
     """
     said = " ".join(record.verdict_reasons)
     unsaid = [words for words in record.excess_explained_by if words not in said]
-    ended = "" if record.status in {"measured", "imported"} else (record.reason or "").rstrip(".")
+    ended = why_ended(record)
     sentences = [words for words in record.verdict_reasons if not ended or ended not in words]
     return [*sentences, *(f"This would explain the excess: {words}." for words in unsaid)]
 
@@ -280,8 +282,8 @@ def figure_text(figure: BandwidthFigure) -> str:
     return f"{figure.gbps:g} {figure.kind} {visible(figure.source)}"
 
 
-def prediction_text(run: Run) -> str:
-    """The locked predictions as a person would type them."""
-    if len(run.predictions) == 1:
-        return f"{run.predictions[0].tps:g}"
-    return " ".join(f"{visible(said.name, 40)}={said.tps:g}" for said in run.predictions)
+def predictions_text(predictions: Sequence[NamedPrediction]) -> str:
+    """Predictions as a person would type them: a number alone, else each with its name."""
+    if len(predictions) == 1:
+        return f"{predictions[0].tps:g}"
+    return " ".join(f"{visible(said.name or 'you', 40)}={said.tps:g}" for said in predictions)

@@ -137,7 +137,7 @@ def check_figure(text: str) -> str:
     try:
         figure = parse_figure(text)
     except UsageError as error:
-        raise ValueError(f"{error.message} {error.hint}".strip()) from error
+        raise ValueError(error.words) from error
     return f"{figure.name}: {figure.source}"
 
 

@@ -26,7 +26,7 @@ from workbench.tui.words import (
     ceiling_facts,
     facts,
     locked_words,
-    prediction_text,
+    predictions_text,
 )
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class PredictionPane(VerticalScroll):
         words = locked_words(desk.run)
         if before is None or before.run is None or words != locked_words(before.run):
             final = desk.run.load_begun or desk.record is not None
-            number.show_locked(words, final=final, text=prediction_text(desk.run))
+            number.show_locked(words, final=final, text=predictions_text(desk.run.predictions))
 
     def _paint_verdict(self, record: Record | None, desk: Desk) -> None:
         if record is None:
@@ -124,5 +124,5 @@ def check_number(text: str) -> str:
     try:
         said = parse_predictions(text)
     except UsageError as error:
-        raise ValueError(f"{error.message} {error.hint}".strip()) from error
+        raise ValueError(error.words) from error
     return ", ".join(f"{name} {rate(tps)} tok/s" if name else f"{rate(tps)} tok/s" for name, tps in said)

@@ -69,7 +69,7 @@ class RecordsPane(Vertical):
         try:
             table = load(self._ledger)
         except WorkbenchError as error:
-            self.post_message(Notice(f"{error.message} {error.hint}", problem=True))
+            self.post_message(Notice(error.words, problem=True))
             return
         rows = [row for row in reversed(table.rows) if row.generation_tps and row.weight_bytes_per_token]
         self.post_message(self.Found(rows, table.discarded))
@@ -98,6 +98,6 @@ class RecordsPane(Vertical):
         try:
             record = record_of(self._ledger, row)
         except WorkbenchError as error:
-            self.post_message(Notice(f"{error.message} {error.hint}", problem=True))
+            self.post_message(Notice(error.words, problem=True))
         else:
             self.post_message(self.Picked(record, self._discarded.get(row.record_id)))

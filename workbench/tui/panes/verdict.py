@@ -11,7 +11,7 @@ from widgets.fact_list import Fact, FactList
 from widgets.gauge import Gauge
 from widgets.visible import visible
 from workbench.ledger.record import Record
-from workbench.ledger.verify import STATUSES
+from workbench.ledger.status import COMPLETE, STATUSES
 from workbench.ledger.words import rate
 from workbench.tui.words import measured_facts, outcome_facts, verdict_sentences
 
@@ -54,7 +54,7 @@ class Verdict(Vertical):
 
 
 def _word(record: Record) -> str:
-    if record.status not in {"measured", "imported"}:
+    if record.status not in COMPLETE:
         return f"{visible(record.status, 60)}: kept in the ledger"
     sign = {"ok": "✓", "counting error": "✗"}.get(record.verdict or "", "!")
     return f"{sign} {visible(record.verdict or 'none', 60)}"

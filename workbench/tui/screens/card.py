@@ -95,7 +95,7 @@ class CardScreen(Screen[None]):
         try:
             screen = ReplayScreen(self._options or Options(), self.record, self._because)
         except WorkbenchError as error:
-            self.post_message(Notice(f"{error.message} {error.hint}", problem=True))
+            self.post_message(Notice(error.words, problem=True))
         else:
             self.app.push_screen(screen)
 

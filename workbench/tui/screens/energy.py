@@ -62,7 +62,7 @@ class EnergyScreen(ModalScreen[tuple[EnergyWish | None] | None]):
         try:
             wish = parse_wish(said[0], said[1], said[2], said[3], self._choice)
         except UsageError as error:
-            say(self.query_one("#energy-wrong", Static), f"{error.message} {error.hint}".strip())
+            say(self.query_one("#energy-wrong", Static), error.words)
             self.app.bell()
         else:
             self.dismiss((wish,))

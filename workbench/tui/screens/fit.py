@@ -106,7 +106,7 @@ class FitScreen(Screen[None]):
             taken_back = load(self._path).discarded
             found, problem = views(records(self._path, token_times=False), taken_back, self._hidden), ""
         except WorkbenchError as error:
-            found, problem = views((), {}, self._hidden), f"{error.message} {error.hint}"
+            found, problem = views((), {}, self._hidden), error.words
         self.post_message(self.Fitted(found, problem))
 
     @on(Fitted)

@@ -114,7 +114,7 @@ class LadderScreen(Screen[None]):
         try:
             self.climb.say(self.table.cursor, event.text)
         except WorkbenchError as error:
-            self.number.show_wrong(f"{error.message} {error.hint}")
+            self.number.show_wrong(error.words)
             return
         self.number.reset()
         self.paint()

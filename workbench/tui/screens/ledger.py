@@ -105,7 +105,7 @@ class LedgerScreen(Screen[None]):
         try:
             table = load(self._path)
         except WorkbenchError as error:
-            self.post_message(self.Read(Table(), f"{error.message} {error.hint}"))
+            self.post_message(self.Read(Table(), error.words))
         else:
             rows = [self._hidden.redacted(row) for row in table.rows] if self._hidden else table.rows
             self.post_message(self.Read(Table(rows, table.damaged, table.discarded)))
@@ -128,7 +128,7 @@ class LedgerScreen(Screen[None]):
         try:
             rows = select(table, parse_query(text))
         except WorkbenchError as error:
-            self.post_message(self.Selected(table, text, (), f"{error.message} {error.hint}"))
+            self.post_message(self.Selected(table, text, (), error.words))
         else:
             self.post_message(self.Selected(table, text, rows[::-1]))
 
@@ -205,7 +205,7 @@ class LedgerScreen(Screen[None]):
         try:
             then([record_of(self._path, row) for row in rows])
         except WorkbenchError as error:
-            self._notice(f"{error.message} {error.hint}")
+            self._notice(error.words)
 
     def _row(self) -> Row | None:
         row = self.table.row_at(self.table.cursor)
@@ -272,7 +272,7 @@ class LedgerScreen(Screen[None]):
         try:
             discard(self._path, record_id, reason)
         except WorkbenchError as error:
-            self._notice(f"{error.message} {error.hint}")
+            self._notice(error.words)
         else:
             self.post_message(Notice("Discarded: a later record says so, and why. Nothing was rewritten."))
             self.app.call_from_thread(self.action_read_again)

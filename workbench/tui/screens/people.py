@@ -97,7 +97,7 @@ class PeopleScreen(Screen[None]):
             shown = (record for record in every if not self._hidden.hides(record.model))
             self.post_message(self.Calibrated(calibrations(shown, taken_back)))
         except WorkbenchError as error:
-            self.post_message(self.Calibrated((), f"{error.message} {error.hint}"))
+            self.post_message(self.Calibrated((), error.words))
 
     @on(Calibrated)
     def _calibrated(self, event: Calibrated) -> None:

@@ -139,7 +139,7 @@ class ReplayScreen(MainScreen):
         try:
             cast(ReplayConductor, self.conductor).lock_recorded()
         except WorkbenchError as error:
-            self.refuse(f"{error.message} {error.hint}")
+            self.refuse(error.words)
             return
         self.change(run=self.conductor.run)
 
@@ -151,7 +151,7 @@ class ReplayScreen(MainScreen):
         try:
             replay = replay_of(event.record)
         except WorkbenchError as error:
-            self.refuse(f"{error.message} {error.hint}")
+            self.refuse(error.words)
             return
         await self.conductor.close()
         self.replay, self._because = replay, event.because

@@ -103,7 +103,7 @@ class WorkingDesk(FivePanes):
             return
         self.change(busy="", checkpoint=event.checkpoint, count=event.count, problem=event.problem)
         if event.problem is not None:
-            self.refuse(f"{event.problem.message} {event.problem.hint}")
+            self.refuse(event.problem.words)
         elif event.checkpoint is not None and event.count is not None:
             self._plan()
             self.put_said()
@@ -191,7 +191,7 @@ class WorkingDesk(FivePanes):
         try:
             self.conductor.lock([(said.name, said.tps) for said in parse_predictions(text)])
         except WorkbenchError as error:
-            self.refuse(f"{error.message} {error.hint}")
+            self.refuse(error.words)
             return
         self.change(run=self.conductor.run)
         self.run_worker(self.conductor.prepare(), group="prepare", exit_on_error=False)
@@ -199,7 +199,7 @@ class WorkingDesk(FivePanes):
     @on(messages.RunEnded)
     def _ended(self, event: messages.RunEnded) -> None:
         if event.problem is not None:
-            self.refuse(f"{event.problem.message} {event.problem.hint}")
+            self.refuse(event.problem.words)
         self.change(measuring=False, run=self.conductor.run)
         if event.record is not None:
             self.show_pane("prediction")
@@ -221,7 +221,7 @@ class WorkingDesk(FivePanes):
     def _probed(self, event: messages.Probed) -> None:
         self.change(probing="")
         if event.problem is not None:
-            self.refuse(f"{event.problem.message} {event.problem.hint}")
+            self.refuse(event.problem.words)
         elif event.figure is not None and not self.desk.locked:
             self._use(event.figure)
 
