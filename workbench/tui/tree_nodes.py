@@ -86,7 +86,7 @@ def _three(node: ByteNode) -> tuple[str, str]:
 
 def _tensor(row: Row, rows: Sequence[Row], config: Mapping[str, Any]) -> list[Fact]:
     from workbench.accounting.rules import RULES  # loads with the first count, not with the first screen
-    from workbench.tui.weight_bits import bits_words
+    from workbench.accounting.weight_bits import bits_words
 
     if row.rule == RECORDED:
         return [Fact("role", row.name, f"share {float(row.share):.4g}, as the record has it")]
