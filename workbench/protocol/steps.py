@@ -24,9 +24,10 @@ from workbench.protocol.energy import EnergyPass
 from workbench.protocol.plan import Plan, require_runnable
 from workbench.protocol.recording import Status, closed, fault_words
 from workbench.protocol.run import Phase, Run, fold
+from workbench.protocol.unchanged import require_unchanged
 from workbench.protocol.watch import Watch
 from workbench.worker.client import Worker
-from workbench.worker.messages import Failed, Loading, Report, Stamp
+from workbench.worker.messages import Failed, Loaded, Loading, Report, Stamp
 
 
 class Measurement:
@@ -223,7 +224,10 @@ class Measurement:
             return
         energy_possible = self.plan.settings.energy_min_s > 0 and await self.energy.look()
         request = request_of(self.plan, self.run.stamp, energy_possible=energy_possible)
+        await asyncio.to_thread(require_unchanged, self.plan.checkpoint)
         async for report in await self._worker.ask(request):
+            if isinstance(report, Loaded):  # what was loaded is what was counted
+                await asyncio.to_thread(require_unchanged, self.plan.checkpoint)
             self._fold(report)
             await self.energy.follow(self.run)
             if isinstance(report, Loading):
