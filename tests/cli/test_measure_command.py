@@ -106,6 +106,9 @@ def test_without_a_prediction_nothing_runs_and_the_exit_code_is_2(run, shelf, ho
         ("--seed", str(2**64)),
         ("--bandwidth", "none"),
         ("--meter", "a plug"),
+        ("--watts", "10", "--meter", "a plug"),
+        ("--idle", "5"),
+        ("--energy-seconds", "30"),
         ("--energy", "--watts", "10", "--meter", "a plug", "--idle", "-1"),
     ],
 )

@@ -12,6 +12,7 @@ from workbench.protocol.plan import RunSettings
 from workbench.settings import LIMITS, load_settings
 
 LONGEST_S = 3600.0
+IDLE_S = 20.0
 SEEDS = 1 << 64
 
 
@@ -46,7 +47,7 @@ def _add_energy(parser: argparse.ArgumentParser) -> None:
         "--energy", action="store_true", help="one more pass after the repeats, with the power sources on"
     )
     group.add_argument(
-        "--idle", type=float, default=20.0, metavar="S", help="seconds of idle before that pass (20)"
+        "--idle", type=float, metavar="S", help=f"seconds of idle before that pass ({IDLE_S:.0f})"
     )
     group.add_argument(
         "--energy-seconds", type=float, metavar="S", help="its window (default: what the sources need)"
@@ -69,6 +70,7 @@ def settings_of(args: argparse.Namespace, power: Choice | None = None) -> RunSet
 
     With `power` and --energy they ask for an energy pass; PowerError where nothing can measure it.
     """
+    _require_energy_for_its_options(args)
     mine = load_settings()
     if not 0 <= args.seed < SEEDS:
         raise UsageError(f"--seed takes a whole number from 0 to 2^64 - 1, not {args.seed}.", "Use --seed 0.")
@@ -85,6 +87,15 @@ def settings_of(args: argparse.Namespace, power: Choice | None = None) -> RunSet
     return settings if power is None or not args.energy else _with_energy(settings, args, power)
 
 
+def _require_energy_for_its_options(args: argparse.Namespace) -> None:
+    """Raise UsageError for an option of the energy pass where none is asked for: it would do nothing."""
+    if getattr(args, "energy", True):
+        return
+    for option in ("idle", "energy_seconds", "watts", "watts_command"):
+        if getattr(args, option) is not None:
+            raise UsageError(f"--{option.replace('_', '-')} belongs to the energy pass.", "Add --energy.")
+
+
 def _require_within(option: str, value: float | None) -> None:
     low, high = LIMITS["cooldown_s" if option == "cooldown" else option]
     if value is not None and not low <= value <= high:
@@ -98,6 +109,7 @@ def _with_energy(settings: RunSettings, args: argparse.Namespace, power: Choice)
             "Run without --energy, or name a meter of your own: --meter with --watts or --watts-command.",
         )
     window_s = power.window_for_all_s if args.energy_seconds is None else args.energy_seconds
-    if not 0 < window_s <= LONGEST_S or not 0 <= args.idle <= LONGEST_S:
+    idle_s = IDLE_S if args.idle is None else args.idle
+    if not 0 < window_s <= LONGEST_S or not 0 <= idle_s <= LONGEST_S:
         raise UsageError(f"The energy pass takes up to {LONGEST_S:.0f} seconds, its idle window too.")
-    return replace(settings, idle_s=args.idle, energy_min_s=window_s)
+    return replace(settings, idle_s=idle_s, energy_min_s=window_s)
