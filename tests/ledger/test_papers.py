@@ -176,11 +176,10 @@ def test_an_energy_claim_carries_device_method_rate_and_formula_in_the_report_an
     record = replace(RUN_1, power=[reading, replace(reading, claim="none", claim_reasons=["4 samples"])])
     energy = dict(report(record))["power or energy"]
     assert energy.startswith(
-        "valid: 0.852 mWh/token = 3.07 J gross, 100.0 W at 32.6 tok/s over 12.5 s by powermetrics"
+        "0.852 mWh/token = 100.0 W / (3.6 x 32.6 tok/s), 3.07 J/token gross; over 12.5 s by"
     )
-    assert "no DRAM, trapezoid (energy per token = power" in energy
-    assert "energy per token = power / (3.6 x tok/s)" in energy
-    assert energy.endswith("no claim from powermetrics, SoC CPU+GPU+ANE, Apple estimate, no DRAM (4 samples)")
+    assert "by powermetrics, SoC CPU+GPU+ANE, Apple estimate, no DRAM, trapezoid; valid claim" in energy
+    assert energy.endswith("no claim from powermetrics, SoC CPU+GPU+ANE, Apple estimate, no DRAM: 4 samples")
     assert "; ".join(text for label, text in card(record) if label == "energy") == energy
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from workbench.cli import console
 from workbench.escape import visible
 from workbench.ledger.card import fit_estimate, why_ended
-from workbench.ledger.parts import PowerReading
+from workbench.ledger.energy import energy
 from workbench.ledger.record import Record
 from workbench.ledger.status import COMPLETE
 from workbench.ledger.words import gb, gbps, percent, rate
@@ -98,23 +98,7 @@ def _off(error: float | None) -> str:
 
 def _energy(record: Record) -> Iterator[str]:
     for reading in record.power:
-        yield from console.wrapped(_reading(reading), "  energy      ", "              ")
+        yield from console.wrapped(energy(reading), "  energy      ", "              ")
     if record.status != "imported" and not record.power and record.energy_unavailable_reason:
         first, _, _ = record.energy_unavailable_reason.partition(". ")
         yield f"  energy      none: {visible(first.rstrip('.'))}."
-
-
-def _reading(reading: PowerReading) -> str:
-    where = f"{reading.source} ({reading.scope})"
-    reasons = f": {'; '.join(reading.claim_reasons)}" if reading.claim_reasons else ""
-    if reading.claim == "none" or reading.mwh_per_token_gross is None or reading.mean_w is None:
-        return f"no claim from {where}{reasons}"
-    tps = reading.tps_in_window
-    formula = f" = {reading.mean_w:.1f} W / (3.6 x {rate(tps)} tok/s)" if tps else f", {reading.mean_w:.1f} W"
-    joules = f", {reading.j_per_token_gross:.3g} J/token" if reading.j_per_token_gross is not None else ""
-    net = reading.mwh_per_token_net
-    above = f"; {round(net, 5) + 0.0:.3g} mWh above idle" if net is not None else ""
-    return (
-        f"{reading.mwh_per_token_gross:.3g} mWh/token{formula}{joules} gross{above};"
-        f" by {where}; {reading.claim} claim{reasons}"
-    )
