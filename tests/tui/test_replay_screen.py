@@ -13,6 +13,7 @@ from workbench.ledger.corrections import discarded
 from workbench.ledger.example import OFFICE_RUN_1
 from workbench.ledger.store import read
 from workbench.protocol.playback import Tempo
+from workbench.tui.actions import actions_in
 from workbench.tui.options import Options
 from workbench.tui.replay_app import ReplayApp
 from workbench.tui.screens.card import CardScreen
@@ -181,6 +182,26 @@ async def test_nothing_can_be_measured_or_appended_from_a_replay():
         await pilot.press("d")
         await pilot.pause()
         assert "nothing is appended" in said(app)
+
+
+ELSEWHERE = {"leave_program", "leave_replay", "interrupt", "picture"}
+KEYS = sorted({one.keys[0] for one in actions_in("main", "replay", "everywhere") if one.id not in ELSEWHERE})
+
+
+@pytest.mark.parametrize("moment", ["before the number", "after the reveal"])
+async def test_no_key_of_the_main_screen_ends_a_replay(moment):
+    async with playing() as (app, pilot, time):
+        if moment == "after the reveal":
+            await pilot.press("n")
+            await type_in(pilot, "60")
+            await to_the_end(app, pilot, time)
+        for key in KEYS:
+            await pilot.press(key)
+            await pilot.pause()
+            assert app.is_running and app.return_code in {None, 0}, key
+            while len(app.screen_stack) > 1:
+                app.pop_screen()
+            app.screen.set_focus(None)
 
 
 async def test_the_card_of_a_replay_says_so():

@@ -221,6 +221,10 @@ class ReplayScreen(MainScreen):
         """The figure is the recorded one."""
         self.refuse("a replay keeps the bandwidth figure of its record")
 
+    def action_mark_rung(self) -> None:
+        """No ladder is climbed here."""
+        self.refuse("a replay measures nothing, so nothing is marked for a ladder")
+
     def action_probe(self) -> None:
         """Nothing is measured here."""
         self.refuse("a replay measures nothing")
