@@ -16,6 +16,9 @@ from textual.widgets import Input, Static
 
 from widgets.visible import visible_lines
 
+LONGEST = 400
+"""Characters that the box takes."""
+
 Check = Callable[[str], str]
 """Returns what was understood, in words; raises ValueError with what is wrong."""
 
@@ -65,7 +68,7 @@ class PredictionInput(Vertical):
 
     def compose(self) -> ComposeResult:
         """The line and the words."""
-        yield Input(placeholder=self._placeholder, compact=True, max_length=400)
+        yield _Line(placeholder=self._placeholder, compact=True, max_length=LONGEST)
         yield Static(self._hint, classes="prediction-input--words", markup=False)
 
     @property
@@ -151,3 +154,14 @@ class PredictionInput(Vertical):
     def action_leave(self) -> None:
         """Give the keys back to the screen."""
         self.screen.set_focus(None)
+
+
+class _Line(Input):
+    """The line itself: what does not fit in it is said, not swallowed."""
+
+    def restricted(self) -> None:
+        """Called for a key or a paste that would make the text too long; nothing of it is taken."""
+        if isinstance(self.parent, PredictionInput):
+            self.parent.show_wrong(
+                f"The box takes {LONGEST} characters; this was more, and none of it is taken."
+            )

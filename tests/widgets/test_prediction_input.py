@@ -1,6 +1,7 @@
 """The prediction box: mandatory, keeps its keys, locks, leaves."""
 
 from textual.binding import Binding
+from textual.events import Paste
 from textual.widgets import Input, Static
 
 from tests.widgets.stage import Stage
@@ -42,6 +43,20 @@ async def test_letters_and_digits_typed_into_the_box_run_no_command():
         await pilot.press("q", "r", "1")
         assert app.pressed == []
         assert box.value == "qr1"
+
+
+async def test_a_paste_that_does_not_fit_is_said_and_leaves_the_text_as_it_was():
+    app = Desk()
+    async with app.run_test() as pilot:
+        box = app.query_one(PredictionInput).focus()
+        await pilot.pause()
+        await pilot.press("5")
+        app.query_one(Input).post_message(Paste("9" * 10_000))
+        await pilot.pause()
+        assert box.value == "5"
+        assert "takes 400 characters" in app.words
+        await pilot.press("0")
+        assert (box.value, app.words) == ("50", "50 tok/s  (enter locks)")
 
 
 async def test_escape_leaves_the_box_and_the_keys_work_again():
