@@ -105,3 +105,25 @@ def test_hostile_names_are_shown_as_escapes():
     assert visible("a\x1b[31mred\u202e\n") == "a\\x1b[31mred\\u202e\\x0a"
     assert visible("") == "(empty name)"
     assert len(visible("x" * 5000)) <= 200
+
+
+def test_on_a_terminal_the_demo_takes_its_settings_into_the_screens(run, monkeypatch):
+    opened = []
+    monkeypatch.setattr("workbench.cli.console.is_terminal", lambda _: True)
+    monkeypatch.setattr("workbench.cli.screens.require_capable_terminal", lambda: None)
+    monkeypatch.setattr("workbench.tui.app.run", lambda options: opened.append(options) or 0)
+    assert run("demo", "--predict", "9", "--tokens", "20", "--repeats", "2", "--cooldown", "1").code == 0
+    (options,) = opened
+    assert (options.demo, options.prediction) == (True, "9")
+    asked = options.settings
+    assert (asked.tokens, asked.repeats, asked.cooldown_s, asked.prompt_tokens) == (20, 2, 1.0, 209)
+
+
+@pytest.mark.parametrize(
+    "words", [("--by", "ana"), ("--seed", "3"), ("--no-witness",), ("--energy",), ("--tokens", "1")]
+)
+def test_on_a_terminal_the_demo_refuses_what_would_do_nothing_there(run, monkeypatch, words):
+    monkeypatch.setattr("workbench.cli.console.is_terminal", lambda _: True)
+    said = run("demo", *words)
+    assert said.code == 2
+    assert words[0] in said.err

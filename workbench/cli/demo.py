@@ -9,6 +9,7 @@ import sys
 
 from workbench.cli import console, options, run_options
 from workbench.cli.measure import measure
+from workbench.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,5 +29,22 @@ def run(args: argparse.Namespace) -> int:
     if not headless and console.is_terminal(sys.stdin) and console.is_terminal(sys.stderr):
         from workbench.cli.screens import show
 
-        return show(args, checkpoint=name, prediction=args.predict, demo=True)
+        _require_headless_for_its_options(args)
+        settings = run_options.user_settings(args)
+        return show(args, checkpoint=name, prediction=args.predict, settings=settings, demo=True)
     return measure(args, name, experiment="demo")
+
+
+def _require_headless_for_its_options(args: argparse.Namespace) -> None:
+    """Raise UsageError for what the screens ask in their own way: there the option would do nothing."""
+    given = {
+        "--by": args.by is not None,
+        "--seed": args.seed != 0,
+        "--no-witness": args.no_witness,
+        "--energy": args.energy,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise UsageError(
+                f"{option} is for a run without the screens.", "Add --headless, or leave the option out."
+            )

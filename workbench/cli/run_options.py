@@ -9,7 +9,7 @@ from workbench.errors import PowerError, PredictionMissingError, UsageError
 from workbench.power.choice import Choice
 from workbench.prediction.parse import parse_predictions
 from workbench.protocol.plan import RunSettings
-from workbench.settings import LIMITS, load_settings
+from workbench.settings import LIMITS, Settings, load_settings
 
 LONGEST_S = 3600.0
 IDLE_S = 20.0
@@ -70,21 +70,29 @@ def settings_of(args: argparse.Namespace, power: Choice | None = None) -> RunSet
 
     With `power` and --energy they ask for an energy pass; PowerError where nothing can measure it.
     """
-    _require_energy_for_its_options(args)
-    mine = load_settings()
+    mine = user_settings(args)
     if not 0 <= args.seed < SEEDS:
         raise UsageError(f"--seed takes a whole number from 0 to 2^64 - 1, not {args.seed}.", "Use --seed 0.")
-    for option in ("tokens", "repeats", "cooldown"):
-        _require_within(option, getattr(args, option))
     settings = RunSettings(
         prompt_tokens=mine.prompt_tokens,
-        max_tokens=mine.tokens if args.tokens is None else args.tokens,
-        repeats=mine.repeats if args.repeats is None else args.repeats,
-        cooldown_s=mine.cooldown_s if args.cooldown is None else args.cooldown,
+        max_tokens=mine.tokens,
+        repeats=mine.repeats,
+        cooldown_s=mine.cooldown_s,
         seed=args.seed,
         blind=args.blind or not console.can_say_over(),
     )
     return settings if power is None or not args.energy else _with_energy(settings, args, power)
+
+
+def user_settings(args: argparse.Namespace) -> Settings:
+    """The user's file, with what the command line says of tokens, repeats and rest over it."""
+    _require_energy_for_its_options(args)
+    said = {"tokens": args.tokens, "repeats": args.repeats, "cooldown_s": args.cooldown}
+    for name, value in said.items():
+        low, high = LIMITS[name]
+        if value is not None and not low <= value <= high:
+            raise UsageError(f"--{name.removesuffix('_s')} takes {low:,g} to {high:,g}, not {value}.")
+    return replace(load_settings(), **{name: value for name, value in said.items() if value is not None})
 
 
 def _require_energy_for_its_options(args: argparse.Namespace) -> None:
@@ -94,12 +102,6 @@ def _require_energy_for_its_options(args: argparse.Namespace) -> None:
     for option in ("idle", "energy_seconds", "watts", "watts_command"):
         if getattr(args, option) is not None:
             raise UsageError(f"--{option.replace('_', '-')} belongs to the energy pass.", "Add --energy.")
-
-
-def _require_within(option: str, value: float | None) -> None:
-    low, high = LIMITS["cooldown_s" if option == "cooldown" else option]
-    if value is not None and not low <= value <= high:
-        raise UsageError(f"--{option} takes {low:,g} to {high:,g}, not {value}.")
 
 
 def _with_energy(settings: RunSettings, args: argparse.Namespace, power: Choice) -> RunSettings:

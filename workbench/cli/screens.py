@@ -3,9 +3,13 @@
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from workbench.cli import console, options
 from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.settings import Settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,9 +58,10 @@ def show(
     *,
     checkpoint: str | None = None,
     prediction: str | None = None,
+    settings: "Settings | None" = None,
     demo: bool = False,
 ) -> int:
-    """Open the screens on this terminal; returns the exit code."""
+    """Open the screens on this terminal, with the user's settings or these; returns the exit code."""
     require_capable_terminal()
     from workbench.cli.planning import command
     from workbench.settings import load_settings
@@ -79,6 +84,6 @@ def show(
             theme=getattr(args, "theme", None),
             mouse=not getattr(args, "no_mouse", False),
             command=command(),
-            settings=load_settings(),
+            settings=settings or load_settings(),
         )
     )
