@@ -13,6 +13,7 @@ from workbench.cli import ladder
 from workbench.cli.verdict_words import verdict_lines
 from workbench.ledger.record import Record
 from workbench.ledger.store import append, read
+from workbench.ledger.words import rate
 from workbench.power.choice import Choice, LookedFor
 from workbench.protocol.lock import PredictionLock
 
@@ -140,7 +141,7 @@ def test_an_energy_pass_by_typed_watts_is_no_valid_claim_and_says_so(run, shelf)
     assert reading["mwh_per_token_gross"] == pytest.approx(40 / (3.6 * reading["tps_in_window"]), rel=0.03)
     assert "energy: decoding for the window" in said.err
     words = " ".join(" ".join(verdict_lines(msgspec.convert(record, Record))).split())
-    assert f"mWh/token = 40.0 W / (3.6 x {reading['tps_in_window']:.1f} tok/s)" in words
+    assert f"mWh/token = 40.0 W / (3.6 x {rate(reading['tps_in_window'])} tok/s)" in words
     assert "claim: " in words
 
 

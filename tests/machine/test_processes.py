@@ -28,11 +28,11 @@ def test_a_reused_process_id_is_another_process():
 def test_this_process_is_seen_to_use_its_processor():
     before = processor_times()
     begun = time.process_time()
-    while time.process_time() - begun < 0.05:
+    while time.process_time() - begun < 0.1:
         pass
     after = processor_times()
     used = {key[0]: value - before.seconds.get(key, 0.0) for key, value in after.seconds.items()}
-    assert used[os.getpid()] >= 0.04
+    assert used[os.getpid()] >= 0.075  # the system counts in hundredths of a second, cut off at both ends
 
 
 def test_memory_holders_are_names_and_sizes_largest_first():
