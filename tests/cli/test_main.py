@@ -111,7 +111,7 @@ def test_on_a_terminal_the_demo_takes_its_settings_into_the_screens(run, monkeyp
     opened = []
     monkeypatch.setattr("workbench.cli.console.is_terminal", lambda _: True)
     monkeypatch.setattr("workbench.cli.screens.require_capable_terminal", lambda: None)
-    monkeypatch.setattr("workbench.tui.app.run", lambda options: opened.append(options) or 0)
+    monkeypatch.setattr("workbench.tui.app.on_terminal", lambda app: opened.append(app.options) or 0)
     assert run("demo", "--predict", "9", "--tokens", "20", "--repeats", "2", "--cooldown", "1").code == 0
     (options,) = opened
     assert (options.demo, options.prediction) == (True, "9")

@@ -4,7 +4,6 @@ import asyncio
 import signal
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -16,7 +15,6 @@ from textual.screen import Screen
 
 from widgets.key_hints import KeyHints
 from widgets.visible import visible
-from workbench.settings import load_settings
 from workbench.tui import lost_terminal, messages, threads
 from workbench.tui.actions import ACTIONS
 from workbench.tui.bindings import bindings
@@ -221,7 +219,7 @@ class WorkbenchApp(App[None]):
 
 def run(options: Options) -> int:
     """Run the screens; returns the exit code, 128 + n after a signal."""
-    return on_terminal(WorkbenchApp(replace(options, settings=load_settings())))
+    return on_terminal(WorkbenchApp(options))
 
 
 def on_terminal(app: WorkbenchApp) -> int:
