@@ -187,10 +187,21 @@ def test_a_context_is_a_token_or_more_and_no_fantasy(run, shelf, context):
     assert "1 to 1,000,000,000" in said.err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_the_look_with_its_process_and_its_folder(published, tmp_path, monkeypatch, number):
+@pytest.mark.parametrize(
+    ("command", "options", "number"),
+    [
+        ("audit", ("--witness",), signal.SIGINT),
+        ("audit", ("--witness",), signal.SIGTERM),
+        ("audit", ("--witness",), signal.SIGHUP),
+        ("predict", ("--witness", "--bandwidth", "819"), signal.SIGTERM),
+        ("measure", ("--predict", "9", "--bandwidth", "819"), signal.SIGTERM),
+    ],
+)
+def test_a_signal_ends_the_look_with_its_process_and_its_folder(
+    published, tmp_path, monkeypatch, command, options, number
+):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    workbench = begun("audit", published("mlx-DeepSeek-R1-4bit"), "--witness")
+    workbench = begun(command, published("mlx-DeepSeek-R1-4bit"), *options)
     program, deadline = psutil.Process(workbench.pid), time.monotonic() + 60
     while not (workers := program.children()) or not list(tmp_path.glob("witness-*")):
         assert time.monotonic() < deadline

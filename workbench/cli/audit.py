@@ -6,13 +6,12 @@ logit moved; --damage does so with the tensors that it names.
 """
 
 import argparse
-import asyncio
 from typing import TYPE_CHECKING
 
 from workbench.accounting.count import Count
 from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.cli import audit_words, console, opening, options
-from workbench.cli.unwinding import signals_unwind
+from workbench.cli.unwinding import run_unwinding
 from workbench.errors import UsageError
 from workbench.exits import ExitCode
 
@@ -85,8 +84,7 @@ def _agreements(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) 
         return []
     from workbench.protocol.witnessing import DEFAULT_CONTEXT, seals
 
-    with signals_unwind():
-        return asyncio.run(seals(checkpoint, count, args.at_context or [DEFAULT_CONTEXT]))
+    return run_unwinding(seals(checkpoint, count, args.at_context or [DEFAULT_CONTEXT]))
 
 
 def _proof(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) -> "list[Damaged] | None":
@@ -97,8 +95,7 @@ def _proof(args: argparse.Namespace, checkpoint: Checkpoint, count: Count) -> "l
     async def trials() -> "list[Damaged]":
         return [damaged async for damaged in prove(checkpoint, count, args.damage)]
 
-    with signals_unwind():
-        return asyncio.run(trials())
+    return run_unwinding(trials())
 
 
 def _verdict(proof: "list[Damaged] | None") -> ExitCode:

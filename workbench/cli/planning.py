@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.cli import console, opening, options
+from workbench.cli.unwinding import run_unwinding
 from workbench.ledger.words import gb
 from workbench.prediction.ceiling import BandwidthFigure
 from workbench.protocol.plan import Plan, RunSettings, require_runnable
@@ -48,7 +49,7 @@ def planned(args: argparse.Namespace, name: str, settings: RunSettings, *, exper
 def _witnessed(plan: Plan) -> Plan:
     from workbench.protocol.witnessing import as_recorded, seals
 
-    [seal] = asyncio.run(seals(plan.checkpoint, plan.count))
+    [seal] = run_unwinding(seals(plan.checkpoint, plan.count))
     witnessed = replace(plan, graph_bytes=seal.bytes_in_force, witness=as_recorded(seal))
     graph = f"the decode graph {seal.status}" if seal.reason is None else f"{seal.status}: {seal.reason}"
     if witnessed.in_force == "graph" and plan.rule == "count":

@@ -7,7 +7,7 @@ from workbench.accounting.count import Count
 from workbench.checkpoint.checkpoint import Checkpoint
 from workbench.cli import console, opening, options
 from workbench.cli.rule_table import bytes_by_rule, rule_table
-from workbench.cli.unwinding import signals_unwind
+from workbench.cli.unwinding import run_unwinding
 from workbench.escape import visible
 from workbench.exits import ExitCode
 
@@ -72,10 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _seal(checkpoint: Checkpoint, count: Count) -> "Agreement":
-    import asyncio
-
     from workbench.protocol.witnessing import seals
 
-    with signals_unwind():
-        [seal] = asyncio.run(seals(checkpoint, count))
+    [seal] = run_unwinding(seals(checkpoint, count))
     return seal

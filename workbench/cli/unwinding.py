@@ -1,8 +1,11 @@
 """A polite kill or a lost terminal unwinds the command: its workers, programs and folders go with it."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -20,3 +23,11 @@ def signals_unwind() -> Iterator[None]:
     finally:
         for number in mine:
             signal.signal(number, signal.SIG_DFL)
+
+
+def run_unwinding(work: Coroutine[Any, Any, T]) -> T:
+    """Run `work` to its end, or to a signal's."""
+    import asyncio
+
+    with signals_unwind():
+        return asyncio.run(work)
