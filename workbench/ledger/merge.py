@@ -1,9 +1,10 @@
 """Other ledgers and imported rows into this one: by record id, lines as they are, nothing twice."""
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -12,6 +13,8 @@ from workbench.ledger.lines import lines_of
 from workbench.ledger.record import Record, sealed
 from workbench.ledger.store import UNDECODABLE, append_lines, each
 from workbench.locations import shown
+
+Found = TypeVar("Found")
 
 ATTEMPTS = 20
 """How often a ledger that grows meanwhile is read anew: what two programs add at once gets in once."""
@@ -39,25 +42,20 @@ def merge(into: Path, source: Path) -> Merged:
         raise LedgerError(
             f"{shown(source)} is this ledger itself.", "Name the other machine's file.", code="same_ledger"
         )
-    for _ in range(ATTEMPTS):
-        size = _size(into)
-        found, lines = _compared(into, source)
-        if append_lines(into, lines, only_at=size):
-            return found
-    raise _too_busy(into)
+    return _appended(into, lambda: _compared(into, source))
 
 
 def add_new(into: Path, records: Iterable[Record]) -> tuple[int, int]:
     """Append imported records that the ledger does not hold yet: how many were new, how many known."""
     given = list(records)
     lines = {record.record_id: msgspec.json.encode(sealed(record)) for record in given}
-    for _ in range(ATTEMPTS):
-        size = _size(into)
+
+    def compared() -> tuple[tuple[int, int], list[bytes]]:
         known = {one.record_id for one in _seals(into)}
         new = [line for record_id, line in lines.items() if record_id not in known]
-        if append_lines(into, new, only_at=size):
-            return len(new), len(given) - len(new)
-    raise _too_busy(into)
+        return (len(new), len(given) - len(new)), new
+
+    return _appended(into, compared)
 
 
 def _compared(into: Path, source: Path) -> tuple[Merged, list[bytes]]:
@@ -80,16 +78,22 @@ def _compared(into: Path, source: Path) -> tuple[Merged, list[bytes]]:
     return Merged(len(added), known, tuple(damaged), tuple(conflicting)), added
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
-
-
-def _too_busy(path: Path) -> LedgerError:
-    return LedgerError(
-        f"Other programs keep appending to {shown(path)}: nothing was added.",
+def _appended(into: Path, compared: Callable[[], tuple[Found, list[bytes]]]) -> Found:
+    """Append what `compared` gives while the ledger is as it was compared with; say what that was."""
+    for _ in range(ATTEMPTS):
+        size = _size(into)
+        found, lines = compared()
+        if append_lines(into, lines, only_at=size):
+            return found
+    raise LedgerError(
+        f"Other programs keep appending to {shown(into)}: nothing was added.",
         "Try again when their runs have ended.",
         code="busy_ledger",
     )
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 class _Sealed(msgspec.Struct, frozen=True):
