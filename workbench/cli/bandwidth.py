@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.cli import console, options
 from workbench.errors import UsageError
 from workbench.exits import ExitCode
-from workbench.ledger.words import gbps, megabytes
+from workbench.ledger.words import gbps_figure, megabytes
 
 if TYPE_CHECKING:
     from workbench.ledger.parts import KernelFigure
@@ -61,5 +61,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _cells(kernel: "KernelFigure") -> tuple[str, ...]:
-    best, median = (gbps(value).removesuffix(" GB/s") for value in (kernel.best_gbps, kernel.median_gbps))
+    best, median = map(gbps_figure, (kernel.best_gbps, kernel.median_gbps))
     return kernel.kernel, kernel.dtype, megabytes(kernel.bytes), str(kernel.batched), best, median

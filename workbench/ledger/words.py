@@ -43,4 +43,9 @@ def rate(tps: float) -> str:
 
 def gbps(value: float) -> str:
     """GB/s with one decimal, more below 1: `1,814.6 GB/s`, `0.0331 GB/s`."""
-    return f"{value:,.1f} GB/s" if abs(value) >= 1 or value == 0 else f"{value:.3g} GB/s"
+    return f"{gbps_figure(value)} GB/s"
+
+
+def gbps_figure(value: float) -> str:
+    """The same without the unit, for a table's column."""
+    return f"{value:,.1f}" if abs(value) >= 1 or value == 0 else f"{value:.3g}"

@@ -15,6 +15,7 @@ from widgets.line_list import LineList
 from widgets.visible import visible
 from workbench.accounting.count import Count
 from workbench.tui.desk import Desk
+from workbench.tui.panes import as_title
 from workbench.tui.seal import Looked
 from workbench.tui.tree_nodes import COLUMNS, accounts_of, detail, matching, roots
 
@@ -71,8 +72,7 @@ class BytesPane(Vertical):
         if desk.checkpoint is not None and desk.checkpoint.reason:
             self._why_empty = visible(desk.checkpoint.reason, 400)
         self._show(keep=same_count and desk.count is not None)
-        name = visible(desk.name.rsplit("/", 1)[-1], 60)
-        self.border_title = f"2 bytes: {name}".replace("[", r"\[") if desk.name else "2 bytes"
+        self.border_title = f"2 bytes: {as_title(desk.name.rsplit('/', 1)[-1])}" if desk.name else "2 bytes"
 
     def start_filter(self) -> None:
         """Show the filter box and put the cursor into it."""

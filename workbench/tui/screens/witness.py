@@ -16,11 +16,11 @@ from widgets.key_hints import KeyHints
 from widgets.ledger_table import Cell, Column, LedgerTable
 from widgets.line_list import LineList
 from widgets.sizes import sized
-from widgets.visible import visible
 from workbench.accounting.compare import against_seed
 from workbench.accounting.count import Count
 from workbench.accounting.rules import RULES
 from workbench.tui.bindings import bindings, hints
+from workbench.tui.panes import as_title
 from workbench.tui.seal import Looked, seal_words, state_of
 from workbench.tui.words import override_facts
 from workbench.witness.agreement import Disagreement
@@ -48,7 +48,7 @@ class WitnessScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """The accounts, the table of differences, the row under the cursor."""
         with Vertical(id="witness") as box:
-            box.border_title = f"graph witness: {visible(self._model, 60)}".replace("[", r"\[")
+            box.border_title = f"graph witness: {as_title(self._model)}"
             yield FactList(id="accounts")
             yield LedgerTable(COLUMNS, id="disputes")
             yield FactList(id="dispute")
